@@ -1,0 +1,1 @@
+//! Text of kernels: tables that print a verified kernel and decide nothing.

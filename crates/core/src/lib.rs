@@ -1,0 +1,20 @@
+//! The compiler of warpfft: from a transform problem to verified GPU kernels.
+//!
+//! ```text
+//! request -> Problem -> Plan -> Pass list -> Kernel (IR) -> source text
+//! ```
+//!
+//! Everything here is pure and deterministic: no I/O, no devices, no unsafe code. A plan for any device can be
+//! made, simulated and tested on any machine from that device's [`target::Limits`].
+#![forbid(unsafe_code)]
+
+pub mod emit;
+pub mod error;
+pub mod kernel;
+pub mod math;
+pub mod problem;
+pub mod program;
+pub mod request;
+pub mod target;
+
+pub use error::Error;

@@ -1,0 +1,1 @@
+//! What callers may ask; a builder that refuses nonsense.
