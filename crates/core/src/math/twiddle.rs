@@ -16,13 +16,43 @@ use std::sync::LazyLock;
 /// Steps from angle 0 to pi/4 in the table that shortens the Taylor series.
 const STEPS: u32 = 16;
 
-/// cos and sin of `j pi / (4 STEPS)`, j = 0..=STEPS.
-static STEP_TABLE: LazyLock<Vec<Cdd>> = LazyLock::new(|| {
-    // Up to one step the series converges at once; the rest follow as its powers.
-    let first = taylor(Dd::FRAC_PI_4 * (1.0 / f64::from(STEPS)));
-    let powers = std::iter::successors(Some(Cdd::ONE), |&w| Some(w * first));
-    powers.take(STEPS as usize + 1).collect()
-});
+/// What [`octant_root`] looks up.
+static SERIES: LazyLock<Series> = LazyLock::new(Series::new);
+
+struct Series {
+    /// cos and sin of `j pi / (4 STEPS)`, j = 0..=STEPS.
+    steps: Vec<Cdd>,
+    /// 1 / k! for k = 0..8.
+    inverse_factorials: [Dd; 8],
+}
+
+impl Series {
+    fn new() -> Self {
+        let mut inverse_factorials = [Dd::ONE; 8];
+        let mut factorial = 1;
+        for (k, inverse) in inverse_factorials.iter_mut().enumerate().skip(1) {
+            factorial *= k as u64;
+            *inverse = Dd::ONE.div(Dd::from_u64(factorial));
+        }
+        let angle = |j: u32| Dd::FRAC_PI_4 * (f64::from(j) / f64::from(STEPS));
+        Self { steps: (0..=STEPS).map(|j| full_series(angle(j))).collect(), inverse_factorials }
+    }
+}
+
+/// cos and sin of an angle of at most pi/4, every term in full precision. Powers of one step would be quicker and
+/// lose a digit.
+fn full_series(x: Dd) -> Cdd {
+    let square = x * x;
+    let sum = |start: u64, first: Dd| {
+        // Horner's rule from the inside: 1 - x^2 / (a (a + 1)) * (1 - ..).
+        let inner = (0..16).rev().fold(Dd::ONE, |inner, k| {
+            let a = start + 2 * k;
+            Dd::ONE - square.div(Dd::from_u64(a * (a + 1))) * inner
+        });
+        first * inner
+    };
+    Cdd { re: sum(1, Dd::ONE), im: sum(2, x) }
+}
 
 /// exp(-2 pi i k / n) as (cos, sin), each the nearest `f64`. `n` must not be 0.
 pub fn root(k: u64, n: u64) -> (f64, f64) {
@@ -61,24 +91,22 @@ fn octant_root(rest: u64, n: u64) -> Cdd {
     let part = (scaled % u128::from(n)) as u64;
     let fraction = Dd::from_u64(part).div(Dd::from_u64(n));
     let small = taylor(Dd::FRAC_PI_4 * fraction * (1.0 / f64::from(STEPS)));
-    if j == 0 { small } else { STEP_TABLE[j] * small }
+    if j == 0 { small } else { SERIES.steps[j] * small }
 }
 
 /// cos and sin of an angle of at most pi/64 by their series. Terms below 1e-17 of the sum need only one `f64`.
 fn taylor(x: Dd) -> Cdd {
     let t = x * x;
     let y = t.hi;
-    // (1 - t/6 + t^2/120 - t^3/5040 + ..) x, and 1 - t/2 + t^2/24 - t^3/720 + ..: factorials as exact quotients.
+    let inverse = &SERIES.inverse_factorials;
     let sin_tail = y * (1.0 / 362_880.0) * (1.0 - y / 110.0 * (1.0 - y / 156.0 * (1.0 - y / 210.0)));
     let cos_tail = y * (1.0 / 40_320.0) * (1.0 - y / 90.0 * (1.0 - y / 132.0 * (1.0 - y / 182.0)));
-    let term = |n: f64| Dd::ONE.div(Dd::from(n));
-    let sin = t * (term(5040.0) - Dd::from(sin_tail));
-    let sin = t * (term(120.0) - sin);
-    let sin = t * (term(6.0) - sin);
-    let sin = x - x * sin;
-    let cos = t * (term(720.0) - Dd::from(cos_tail));
-    let cos = t * (term(24.0) - cos);
-    let cos = Dd::ONE - t * (term(2.0) - cos);
+    let sin = t * (inverse[7] - Dd::from(sin_tail));
+    let sin = t * (inverse[5] - sin);
+    let sin = x - x * (t * (inverse[3] - sin));
+    let cos = t * (inverse[6] - Dd::from(cos_tail));
+    let cos = t * (inverse[4] - cos);
+    let cos = Dd::ONE - t * (inverse[2] - cos);
     Cdd { re: cos, im: sin }
 }
 
