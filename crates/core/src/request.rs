@@ -226,8 +226,11 @@ impl Fft {
         for (axis, asked) in self.batch.iter().enumerate() {
             let dim = match *asked {
                 Batch::Strided(dim) => dim,
-                Batch::Packed(n) => packed_outside(n, transform.iter().chain(&batch))
-                    .ok_or(Error::TooManyElements { tensor: Tensor::Batch, axis, limit: ELEMENT_LIMIT })?,
+                Batch::Packed(n) => packed_outside(n, &transform, &batch).ok_or(Error::TooManyElements {
+                    tensor: Tensor::Batch,
+                    axis,
+                    limit: ELEMENT_LIMIT,
+                })?,
             };
             batch.push(dim);
         }
@@ -312,9 +315,10 @@ fn row_major(shape: &[u64]) -> Result<Vec<i64>, Error> {
 }
 
 /// `n` repetitions outside of all dimensions given; `None` where the stride overflows.
-fn packed_outside<'a>(n: u64, dims: impl Iterator<Item = &'a Dim> + Clone) -> Option<Dim> {
+fn packed_outside(n: u64, transform: &[Dim], batch: &[Dim]) -> Option<Dim> {
     let reach = |stride: fn(&Dim) -> i64| {
-        let reaches = dims.clone().map(|dim| u128::from(dim.n) * u128::from(stride(dim).unsigned_abs()));
+        let dims = transform.iter().chain(batch);
+        let reaches = dims.map(|dim| u128::from(dim.n) * u128::from(stride(dim).unsigned_abs()));
         i64::try_from(reaches.fold(1, u128::max)).ok()
     };
     Some(Dim::new(n, reach(|dim| dim.is)?, reach(|dim| dim.os)?))
