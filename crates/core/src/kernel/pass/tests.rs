@@ -104,7 +104,10 @@ fn integer_chains_become_one_step() {
         );
         let text = after(&lines, simplify);
         let constant = text.lines().find(|line| line.contains("u32 = const")).unwrap_or_default();
-        (text.matches(&format!("= {op} ")).count(), constant.rsplit(' ').next().unwrap_or_default().to_owned())
+        (
+            text.matches(&format!("= {op} ")).count(),
+            constant.rsplit(' ').next().unwrap_or_default().to_owned(),
+        )
     };
     assert_eq!(chain("add", 5, 7), (1, "12".into()));
     assert_eq!(chain("add", u32::MAX, 7), (1, "6".into()));
