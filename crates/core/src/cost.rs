@@ -75,9 +75,9 @@ pub fn occupancy(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Occupancy>
     for radix in radices(pass) {
         per_thread =
             per_thread.max((elements / u64::from(radix)).div_ceil(u64::from(threads)) as u32 * radix);
-        // A prime codelet holds its sums and differences beside all its outputs.
+        // A prime codelet holds its sums and differences, and half its outputs until their twins are stored.
         let prime = factor::factorise(u64::from(radix)).iter().map(|&(p, _)| p as u32).max().unwrap_or(1);
-        scratch = scratch.max(if prime > 5 { 2 * words * (prime + radix / 2) } else { words * radix / 2 });
+        scratch = scratch.max(if prime > 5 { words * prime } else { words * radix / 2 });
     }
     let registers = 2 * words * per_thread + scratch + 24;
     let warps = threads.div_ceil(limits.subgroup) * limits.subgroup;

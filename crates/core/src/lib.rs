@@ -12,6 +12,7 @@ pub mod codelet;
 pub mod cost;
 pub mod emit;
 pub mod error;
+pub mod explain;
 pub mod kernel;
 pub mod lower;
 pub mod math;

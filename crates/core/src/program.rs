@@ -48,6 +48,17 @@ pub enum Table {
     U32(Vec<u32>),
 }
 
+impl Table {
+    /// Bytes of the table.
+    pub fn bytes(&self) -> u64 {
+        (match self {
+            Self::F32(v) => v.len() * 4,
+            Self::F64(v) => v.len() * 8,
+            Self::U32(v) => v.len() * 4,
+        }) as u64
+    }
+}
+
 /// A compiled problem: what a device loads and launches.
 #[derive(Debug, Clone)]
 pub struct Program {
