@@ -11,7 +11,7 @@ mod memory;
 mod sync;
 
 use super::EmitError;
-use super::shared::{constants, each_inst, put};
+use super::shared::{constants, put};
 use crate::kernel::{Cache, Inst, Kernel, Op, Space, Special, Type, Value, Verified};
 use isa::Isa;
 

@@ -9,7 +9,7 @@ mod layout;
 mod memory;
 
 use super::EmitError;
-use super::shared::{constants, each_inst, put};
+use super::shared::{constants, put};
 use crate::kernel::{Block, Inst, Kernel, Op, Special, Type, Value, Verified};
 use layout::Layout;
 
@@ -158,7 +158,9 @@ impl<'k> Writer<'k> {
             | Op::BulkWait { .. }
             | Op::AsyncFence => "PTX for sm_90 has bulk copies",
             Op::Mma(_) => "PTX for sm_80 has it",
-            Op::AtomicAdd | Op::AtomicLoad => "PTX has atomics that order blocks; those of WGSL order nothing",
+            Op::AtomicAdd | Op::AtomicLoad => {
+                "PTX has atomics that order blocks; those of WGSL order nothing"
+            }
             _ => "",
         };
         if !would_work.is_empty() {
