@@ -10,6 +10,15 @@ use warpfft_core::target::Limits;
 use super::DeviceKind;
 use crate::error::Error;
 
+/// Kernels for a problem within a device's limits.
+pub(crate) fn compiled(problem: &Problem, limits: &Limits) -> Result<Program, Error> {
+    Err(Error::Unsupported {
+        device: limits.name.clone(),
+        what: format!("plan a transform of rank {}", problem.transform.len()),
+        would_work: "use device 'cpu'".into(),
+    })
+}
+
 /// An opened device.
 pub(crate) trait Backend: Any + Send + Sync {
     /// Its kind.
@@ -20,6 +29,11 @@ pub(crate) trait Backend: Any + Send + Sync {
 
     /// What kernels for it may use; `None` for the processor, which takes problems and not kernels.
     fn limits(&self) -> Option<&Limits>;
+
+    /// Whether it is hardware of its own: a software driver of a GPU interface is not.
+    fn is_hardware(&self) -> bool {
+        true
+    }
 
     /// Makes a compiled program ready to run.
     fn load(&self, program: Program) -> Result<Arc<dyn Execute>, Error>;
