@@ -11,4 +11,32 @@ pub enum Error {
         /// Which dimension.
         axis: usize,
     },
+    /// a
+    #[error("{reason}")]
+    Plan {
+        /// a
+        reason: String,
+    },
+    /// b
+    #[error("{device}: {what} {needed} {available}")]
+    DeviceTooSmall {
+        /// a
+        device: String,
+        /// a
+        what: String,
+        /// a
+        needed: u64,
+        /// a
+        available: u64,
+    },
+    /// c
+    #[error("{device}: {what} {would_work}")]
+    Unsupported {
+        /// a
+        what: String,
+        /// a
+        device: String,
+        /// a
+        would_work: String,
+    },
 }

@@ -115,3 +115,27 @@ pub struct Problem {
     /// Factor on every output.
     pub scale: f64,
 }
+
+impl Problem {
+    fn span(&self, stride: impl Fn(&Dim) -> i64, offset: u64) -> u64 {
+        let top: i64 =
+            self.transform.iter().chain(&self.batch).map(|d| (stride(d) * (d.n as i64 - 1)).max(0)).sum();
+        offset + top as u64 + 1
+    }
+    /// a
+    pub fn input_span(&self) -> u64 {
+        self.span(|d| d.is, self.input_offset)
+    }
+    /// a
+    pub fn output_span(&self) -> u64 {
+        self.span(|d| d.os, self.output_offset)
+    }
+    /// a
+    pub fn input_bytes(&self) -> u64 {
+        self.input_span() * self.precision.complex_bytes()
+    }
+    /// a
+    pub fn output_bytes(&self) -> u64 {
+        self.output_span() * self.precision.complex_bytes()
+    }
+}

@@ -26,12 +26,14 @@ mod fold;
 mod op;
 pub mod pass;
 pub mod simulate;
+mod table;
 pub mod text;
 pub mod verify;
 
 pub use build::{Builder, Cx};
 pub use op::{Cache, Cmp, MmaShape, Op, ShuffleMode, Special};
-pub use verify::Verified;
+pub use table::{Class, Effect, Info, Operand, Place};
+pub use verify::{KernelError, Verified};
 
 /// An SSA value: an index into [`Kernel::types`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,0 +1,3 @@
+//! The readable form of a kernel.
+
+mod names;
