@@ -12,11 +12,7 @@ use crate::error::Error;
 
 /// Kernels for a problem within a device's limits.
 pub(crate) fn compiled(problem: &Problem, limits: &Limits) -> Result<Program, Error> {
-    Err(Error::Unsupported {
-        device: limits.name.clone(),
-        what: format!("plan a transform of rank {}", problem.transform.len()),
-        would_work: "use device 'cpu'".into(),
-    })
+    Ok(warpfft_core::compile(problem, limits)?)
 }
 
 /// An opened device.

@@ -23,11 +23,18 @@ pub(crate) fn program(program: &Program, limits: &Limits) -> Result<(), Error> {
     }
     for launch in &program.launches {
         let Some(kernel) = program.kernels.get(launch.kernel) else {
-            return malformed(format!("a launch names kernel {} of {}", launch.kernel, program.kernels.len()));
+            return malformed(format!(
+                "a launch names kernel {} of {}",
+                launch.kernel,
+                program.kernels.len()
+            ));
         };
         if launch.bindings.len() != kernel.buffers.len() {
             let (given, wanted) = (launch.bindings.len(), kernel.buffers.len());
-            return malformed(format!("kernel {} has {wanted} buffers, its launch binds {given}", kernel.name));
+            return malformed(format!(
+                "kernel {} has {wanted} buffers, its launch binds {given}",
+                kernel.name
+            ));
         }
         aliased(kernel, launch)?;
         for (buffer, &binding) in kernel.buffers.iter().zip(&launch.bindings) {
@@ -76,7 +83,10 @@ fn aliased(kernel: &Kernel, launch: &Launch) -> Result<(), Error> {
         for (j, &b) in launch.bindings.iter().enumerate().skip(i + 1) {
             let writes = |which: usize| kernel.buffers[which].access != Access::Read;
             if overlap(a, b) && (writes(i) || writes(j)) {
-                return malformed(format!("kernel {} writes memory that is bound twice: {a:?}, {b:?}", kernel.name));
+                return malformed(format!(
+                    "kernel {} writes memory that is bound twice: {a:?}, {b:?}",
+                    kernel.name
+                ));
             }
         }
     }

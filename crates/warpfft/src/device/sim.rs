@@ -123,15 +123,16 @@ impl SimWork {
         for (buffer, &binding) in kernel.buffers.iter().zip(&launch.bindings) {
             let (array, start) = arrays.of(binding);
             let range = start..start + (buffer.len * u64::from(buffer.elem.bytes())) as usize;
-            let data = memory(buffer.elem, &array.bytes[range.clone()]).ok_or_else(|| {
-                Error::Program { detail: format!("buffer {} of kernel {} cannot be stored", buffer.name, kernel.name) }
+            let data = memory(buffer.elem, &array.bytes[range.clone()]).ok_or_else(|| Error::Program {
+                detail: format!("buffer {} of kernel {} cannot be stored", buffer.name, kernel.name),
             })?;
             let elements = array.written[range].chunks_exact(buffer.elem.bytes() as usize);
             buffers.push(GlobalBuffer { data, written: elements.map(|bytes| bytes[0]).collect() });
         }
         let mut places: Vec<&mut GlobalBuffer> = buffers.iter_mut().collect();
         let result = simulate(kernel, &self.limits, &mut places);
-        let report = result.map_err(|fault| Error::Fault { kernel: kernel.name.clone(), fault: fault.to_string() });
+        let report =
+            result.map_err(|fault| Error::Fault { kernel: kernel.name.clone(), fault: fault.to_string() });
         write_back(kernel, launch, &buffers, arrays);
         report
     }
@@ -197,7 +198,12 @@ impl Execute for SimWork {
             input: job.input.map_or_else(Default::default, |planes| planes.map(Array::filled)),
             output: [target(first), target(second)],
             workspace: Array::empty(self.program.workspace_bytes as usize),
-            tables: self.program.tables.iter().map(|table| Array::filled(check::table_bytes(table))).collect(),
+            tables: self
+                .program
+                .tables
+                .iter()
+                .map(|table| Array::filled(check::table_bytes(table)))
+                .collect(),
         };
         let launches = self.program.launches.iter();
         let counts = launches.map(|launch| self.launch(launch, &mut arrays)).collect::<Result<_, _>>()?;

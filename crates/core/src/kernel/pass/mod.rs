@@ -2,6 +2,6 @@
 use super::{Kernel, Verified, verify};
 use crate::target::Limits;
 /// a
-pub fn optimise(kernel: Kernel, _limits: &Limits) -> Result<Verified<Kernel>, String> {
+pub fn optimise(kernel: Kernel, _limits: &Limits) -> Result<Verified<Kernel>, verify::KernelError> {
     verify::verify(kernel)
 }

@@ -96,7 +96,8 @@ fn module(context: &Arc<Context>, kernel: &Verified<Kernel>) -> Result<Arc<Modul
 /// Machine code of a kernel's text. The context is current.
 fn assemble(context: &Context, kernel: &Kernel, text: String) -> Result<Vec<u8>, Error> {
     let driver = context.driver;
-    let text = CString::new(text).map_err(|_| refused(context, kernel, "the text holds a zero byte".into()))?;
+    let text =
+        CString::new(text).map_err(|_| refused(context, kernel, "the text holds a zero byte".into()))?;
     let mut log = vec![0_u8; LOG_BYTES];
     let mut options: [c_int; 2] = [ERROR_LOG, ERROR_LOG_BYTES];
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(LOG_BYTES)];

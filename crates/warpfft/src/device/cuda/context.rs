@@ -87,7 +87,8 @@ impl Context {
         }
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|(_, context)| context.strong_count() > 0);
-        if let Some(context) = open.iter().find(|(at, _)| *at == ordinal).and_then(|(_, weak)| weak.upgrade()) {
+        if let Some(context) = open.iter().find(|(at, _)| *at == ordinal).and_then(|(_, weak)| weak.upgrade())
+        {
             return Ok(context);
         }
         let driver = Driver::get().map_err(absent)?;
@@ -178,7 +179,8 @@ fn limits(driver: &Driver, device: c_int, name: &str, memory_bytes: u64) -> Resu
     let maybe = |which: c_int| get(which).unwrap_or(0);
     let sm = 10 * get(attribute::MAJOR)? + get(attribute::MINOR)?;
     let clusters = maybe(attribute::CLUSTERS) == 1;
-    let peak = 2e3 * f64::from(maybe(attribute::MEMORY_CLOCK_KHZ)) * f64::from(maybe(attribute::BUS_BITS)) / 8.0;
+    let peak =
+        2e3 * f64::from(maybe(attribute::MEMORY_CLOCK_KHZ)) * f64::from(maybe(attribute::BUS_BITS)) / 8.0;
     Ok(Limits {
         name: name.to_owned(),
         api: Api::Ptx { sm },
@@ -191,7 +193,13 @@ fn limits(driver: &Driver, device: c_int, name: &str, memory_bytes: u64) -> Resu
         multiprocessors: get(attribute::MULTIPROCESSORS)?,
         subgroup: get(attribute::WARP)?,
         // 16 is Hopper's and Blackwell's data-centre limit; others stop at the portable 8.
-        max_cluster: if !clusters { 1 } else if sm / 10 == 9 || sm / 10 == 10 { 16 } else { 8 },
+        max_cluster: if !clusters {
+            1
+        } else if sm / 10 == 9 || sm / 10 == 10 {
+            16
+        } else {
+            8
+        },
         l2_bytes: u64::from(get(attribute::L2_BYTES)?),
         max_buffer_bytes: memory_bytes,
         max_blocks: u64::from(get(attribute::MAX_GRID_X)?),

@@ -101,7 +101,10 @@ impl CudaWork {
 
     /// Checks what can be checked of the caller's addresses.
     fn check_pointers(&self, pointers: &Pointers) -> Result<(), Error> {
-        let sets = [(Which::Input, pointers.input, self.alignment[0]), (Which::Output, pointers.output, self.alignment[1])];
+        let sets = [
+            (Which::Input, pointers.input, self.alignment[0]),
+            (Which::Output, pointers.output, self.alignment[1]),
+        ];
         for (which, planes, align) in sets {
             for address in planes {
                 if !address.is_multiple_of(align) {
@@ -109,8 +112,14 @@ impl CudaWork {
                 }
             }
         }
-        if self.program.workspace_bytes > 0 && (pointers.workspace == 0 || !pointers.workspace.is_multiple_of(256)) {
-            return Err(Error::Misaligned { which: Which::Workspace, address: pointers.workspace, align: 256 });
+        if self.program.workspace_bytes > 0
+            && (pointers.workspace == 0 || !pointers.workspace.is_multiple_of(256))
+        {
+            return Err(Error::Misaligned {
+                which: Which::Workspace,
+                address: pointers.workspace,
+                align: 256,
+            });
         }
         Ok(())
     }
@@ -160,7 +169,9 @@ impl CudaWork {
             let (blocks, threads, shared) = (launch.blocks, launch.threads, launch.shared);
             // SAFETY: by this function's contract.
             let code = unsafe {
-                (driver.cuLaunchKernel)(function, blocks, 1, 1, threads, 1, 1, shared, stream, arguments, none)
+                (driver.cuLaunchKernel)(
+                    function, blocks, 1, 1, threads, 1, 1, shared, stream, arguments, none,
+                )
             };
             return self.context.check("cuLaunchKernel", code);
         }

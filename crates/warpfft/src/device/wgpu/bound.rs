@@ -158,12 +158,12 @@ impl Places<'_> {
 }
 
 /// A buffer of the caller's, if it is there and long enough.
-fn given<'a>(
+fn given(
     which: Which,
     plane: u8,
-    planes: [Option<(&'a wgpu::Buffer, u64)>; 2],
+    planes: [Option<(&wgpu::Buffer, u64)>; 2],
     needed: u64,
-) -> Result<(&'a wgpu::Buffer, u64), Error> {
+) -> Result<(&wgpu::Buffer, u64), Error> {
     let short = |got| Error::BufferTooSmall { which, plane, unit: "bytes", needed, got };
     let (buffer, offset) = planes[usize::from(plane)].ok_or_else(|| short(0))?;
     let got = buffer.size().saturating_sub(offset);
@@ -178,7 +178,10 @@ mod tests {
     fn grids_hold_all_blocks_within_limits() {
         for blocks in [1, 2, 65_534, 65_535, 65_536, 65_537, 131_070, 131_071, 1_000_003, 65_535 * 65_535] {
             let (x, y) = grid(blocks, 65_535);
-            assert!(u64::from(x) * u64::from(y) >= blocks && x <= 65_535 && y <= 65_535, "{blocks}: {x} x {y}");
+            assert!(
+                u64::from(x) * u64::from(y) >= blocks && x <= 65_535 && y <= 65_535,
+                "{blocks}: {x} x {y}"
+            );
             assert!(u64::from(x) * u64::from(y) - blocks < u64::from(x), "{blocks}: a whole row is surplus");
         }
     }

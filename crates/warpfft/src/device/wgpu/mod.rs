@@ -76,11 +76,7 @@ impl Gpu {
 }
 
 pub(super) fn open() -> Result<Arc<dyn Backend>, Error> {
-    let absent = |reason| Error::DeviceAbsent {
-        kind: DeviceKind::Wgpu,
-        reason,
-        would_work: DeviceKind::Cpu,
-    };
+    let absent = |reason| Error::DeviceAbsent { kind: DeviceKind::Wgpu, reason, would_work: DeviceKind::Cpu };
     let adapters = adapter::all();
     let best = adapters.first().ok_or_else(|| absent(adapter::NONE.into()))?;
     let gpu = adapter::open(best).map_err(absent)?;
@@ -91,7 +87,8 @@ pub(super) fn open() -> Result<Arc<dyn Backend>, Error> {
         }
     });
     // What no scope caught would end the process otherwise.
-    gpu.device.on_uncaptured_error(Arc::new(|error| tracing::error!(%error, "an error of wgpu outside of calls")));
+    gpu.device
+        .on_uncaptured_error(Arc::new(|error| tracing::error!(%error, "an error of wgpu outside of calls")));
     Ok(Arc::new(Wgpu(Arc::new(gpu))))
 }
 
@@ -99,7 +96,8 @@ pub(super) fn reports() -> Vec<DeviceReport> {
     let kind = DeviceKind::Wgpu;
     let adapters = adapter::all();
     if adapters.is_empty() {
-        let usable = Err(Error::DeviceAbsent { kind, reason: adapter::NONE.into(), would_work: DeviceKind::Cpu });
+        let usable =
+            Err(Error::DeviceAbsent { kind, reason: adapter::NONE.into(), would_work: DeviceKind::Cpu });
         return vec![DeviceReport { kind, name: "wgpu".into(), limits: None, usable, detail: String::new() }];
     }
     let report = |adapter: &wgpu::Adapter| {
@@ -109,7 +107,10 @@ pub(super) fn reports() -> Vec<DeviceReport> {
             name: info.name.clone(),
             limits: Some(adapter::limits(&adapter.limits(), adapter.features(), &info)),
             usable: Ok(()),
-            detail: format!("{:?} by {:?}, driver {} {}", info.device_type, info.backend, info.driver, info.driver_info),
+            detail: format!(
+                "{:?} by {:?}, driver {} {}",
+                info.device_type, info.backend, info.driver, info.driver_info
+            ),
         }
     };
     adapters.iter().map(report).collect()

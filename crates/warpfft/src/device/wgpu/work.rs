@@ -60,7 +60,12 @@ impl WgpuWork {
     }
 
     /// A buffer for each plane, with the caller's bytes in it where they are given.
-    fn planes(&self, host: [&[u8]; 2], bytes: [u64; 2], fill: bool) -> Result<[Option<wgpu::Buffer>; 2], Error> {
+    fn planes(
+        &self,
+        host: [&[u8]; 2],
+        bytes: [u64; 2],
+        fill: bool,
+    ) -> Result<[Option<wgpu::Buffer>; 2], Error> {
         let plane = |which: usize| -> Result<_, Error> {
             if bytes[which] == 0 {
                 return Ok(None);
@@ -162,9 +167,8 @@ fn build(gpu: &Gpu, kernel: &Kernel, text: String) -> Pipeline {
     // SAFETY: without its checks, wgpu relies on the kernel to stay within its buffers and to end its loops.
     // Kernels are verified, their buffers' lengths were checked against what is bound, and the simulator runs
     // every kind of kernel under exactly these rules.
-    let module = unsafe {
-        gpu.device.create_shader_module_trusted(source, wgpu::ShaderRuntimeChecks::unchecked())
-    };
+    let module =
+        unsafe { gpu.device.create_shader_module_trusted(source, wgpu::ShaderRuntimeChecks::unchecked()) };
     let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: Some(&kernel.name),
         layout: Some(&whole),
