@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 use warpfft_core::problem::Problem;
 use warpfft_core::program::Program;
@@ -9,6 +10,7 @@ use warpfft_core::target::Limits;
 
 use super::DeviceKind;
 use crate::error::Error;
+use crate::measure::Measurement;
 
 /// Kernels for a problem within a device's limits.
 pub(crate) fn compiled(problem: &Problem, limits: &Limits) -> Result<Program, Error> {
@@ -57,4 +59,7 @@ pub(crate) trait Execute: Any + Send + Sync {
 
     /// Runs on host memory and returns when the output is there.
     fn run(&self, job: HostJob<'_>) -> Result<(), Error>;
+
+    /// Times itself against a copy of the same bytes.
+    fn measure(&self, budget: Duration) -> Result<Measurement, Error>;
 }

@@ -1,7 +1,9 @@
 //! Whether a program hangs together and fits a device, asked once before it is loaded. Programs are plain data
 //! that anyone can make, and what follows hands their numbers to drivers that check nothing.
 
-use warpfft_core::kernel::{Access, Block, Buffer, Kernel, Op, Space, Type};
+use warpfft_core::kernel::{Access, Buffer, Kernel};
+#[cfg(feature = "cuda")]
+use warpfft_core::kernel::{Block, Op, Space, Type};
 use warpfft_core::problem::{Placement, Precision};
 use warpfft_core::program::{Binding, Launch, Program, Table};
 use warpfft_core::target::Limits;
@@ -139,6 +141,7 @@ pub(crate) fn table_bytes(table: &Table) -> &[u8] {
     }
 }
 
+#[cfg(feature = "cuda")]
 /// Bytes to whose multiple each of the kernel's buffers must be aligned: its widest access.
 pub(crate) fn alignments(kernel: &Kernel) -> Vec<u64> {
     let mut widest: Vec<u64> = kernel.buffers.iter().map(|buffer| u64::from(buffer.elem.bytes())).collect();
@@ -146,6 +149,7 @@ pub(crate) fn alignments(kernel: &Kernel) -> Vec<u64> {
     widest
 }
 
+#[cfg(feature = "cuda")]
 fn visit(kernel: &Kernel, block: &Block, widest: &mut [u64]) {
     for inst in &block.insts {
         for &arg in &inst.args {

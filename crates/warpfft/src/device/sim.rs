@@ -1,6 +1,7 @@
 //! The simulator as a device: it runs any device's kernels on the processor, checks every access, and counts.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytemuck::{cast_slice, pod_collect_to_vec};
 use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Report, simulate};
@@ -12,6 +13,7 @@ use warpfft_core::target::Limits;
 use super::backend::{Backend, Execute, HostJob, compiled};
 use super::{DeviceKind, DeviceReport, check};
 use crate::error::Error;
+use crate::measure::Measurement;
 use crate::plan::Plan;
 
 struct Sim {
@@ -182,6 +184,14 @@ fn bytes(memory: &Memory) -> Vec<u8> {
 }
 
 impl Execute for SimWork {
+    fn measure(&self, _budget: Duration) -> Result<Measurement, Error> {
+        Err(Error::Unsupported {
+            device: "the simulator".into(),
+            what: "time kernels".into(),
+            would_work: "look at what it counts, or measure on a real device".into(),
+        })
+    }
+
     fn program(&self) -> Option<&Program> {
         Some(&self.program)
     }

@@ -2,18 +2,21 @@
 
 use std::ffi::{c_uint, c_void};
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
-use warpfft_core::problem::Placement;
+use warpfft_core::problem::{Placement, Precision};
 use warpfft_core::program::{Binding, Program};
 
 use super::assemble::{Module, modules};
 use super::context::Context;
 use super::driver::{Address, CLUSTER_DIMENSION, Handle, LaunchAttribute, LaunchConfig};
 use super::memory::{DeviceBuffer, Stream};
+use crate::copy;
 use crate::device::backend::{Execute, HostJob};
 use crate::device::cache::hash;
 use crate::device::check;
 use crate::error::{Error, Which};
+use crate::measure::{self, Measurement};
 use crate::span;
 
 /// Buffers that one kernel may have.
@@ -252,6 +255,30 @@ fn tables(context: &Arc<Context>, program: &Program) -> Result<Vec<Arc<DeviceBuf
 }
 
 impl Execute for CudaWork {
+    fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
+        let bytes = measure::bytes(&self.program.problem);
+        let double = self.program.problem.precision == Precision::F64;
+        let context = &self.context;
+        let (stream, buffers) = (context.stream()?, self.buffers()?);
+        for buffer in buffers.input.iter().chain(&buffers.output) {
+            stream.upload(buffer, &measure::noise(buffer.bytes() as usize, double))?;
+        }
+        let copy = Self::load(context, copy::program(bytes / 2, &context.limits)?)?;
+        let copied = copy.buffers()?;
+        stream.upload(&copied.input[0], &measure::noise(copied.input[0].bytes() as usize, double))?;
+        let timed = |repeats: u32, work: &Self, buffers: &Buffers| {
+            // SAFETY: the stream is this context's; the buffers were allocated for this work and outlive the
+            // timing, which waits.
+            let enqueue = || unsafe { work.enqueue(stream.raw(), buffers.pointers()) };
+            let milliseconds = context.time_on_stream(&stream, repeats, enqueue)?;
+            Ok(f64::from(milliseconds) * 1e-3 * f64::from(repeats))
+        };
+        let copies = |repeats| timed(repeats, &copy, &copied);
+        let result = measure::in_turns(budget, bytes, true, copies, |repeats| timed(repeats, self, &buffers));
+        let drained = stream.synchronize();
+        result.and_then(|measured| drained.map(|()| measured))
+    }
+
     fn program(&self) -> Option<&Program> {
         Some(&self.program)
     }
