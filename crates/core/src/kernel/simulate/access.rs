@@ -125,7 +125,9 @@ impl Machine<'_> {
         let space = self.space(inst, 0)?;
         let pred = if predicated { Some(self.lanes::<bool>(inst, 1)?) } else { None };
         let addresses = self.resolve(inst, 0, shape, mask, pred)?;
-        self.remote_alive(space, &addresses)?;
+        if self.reaches_out(space, &addresses)? {
+            self.bulk.last_remote = self.order.now;
+        }
         self.count_access(space, &addresses, shape.width, false);
         self.touch_read(space, &addresses, shape.width)?;
         let array = self.array(space)?;
@@ -146,7 +148,9 @@ impl Machine<'_> {
         let last = 1 + shape.width as usize;
         let pred = if predicated { Some(self.lanes::<bool>(inst, last)?) } else { None };
         let addresses = self.resolve(inst, 0, shape, mask, pred)?;
-        self.remote_alive(space, &addresses)?;
+        if self.reaches_out(space, &addresses)? {
+            self.bulk.last_remote = self.order.now;
+        }
         self.count_access(space, &addresses, shape.width, true);
         self.touch_write(space, &addresses, shape.width, None)?;
         self.scatter(inst, space, 1, &addresses, shape.width)

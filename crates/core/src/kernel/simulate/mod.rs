@@ -47,6 +47,8 @@ mod sync;
 mod tests;
 #[cfg(test)]
 mod tests_sync;
+#[cfg(test)]
+mod tests_values;
 mod warp;
 
 pub use count::Report;

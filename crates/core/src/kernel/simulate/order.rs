@@ -7,9 +7,13 @@ use std::rc::Rc;
 /// Who touched an element: a thread of the cluster by its number, or one of the marks below.
 pub(super) type Who = u32;
 
-/// Several threads of one block: this plus the block's rank.
-const MANY_IN_BLOCK: Who = 0x8000_0000;
-/// Threads of several blocks.
+/// Several threads of one block: this, plus the lowest of them times [`RANGE`], plus the highest.
+const SOME: Who = 0x8000_0000;
+/// Threads that a range can name; clusters with more of them name none.
+const RANGE: u32 = 1 << 14;
+/// Threads of several blocks of the cluster that runs.
+const SEVERAL: Who = u32::MAX - 1;
+/// Threads of several clusters: nothing orders what comes after them.
 const MANY: Who = u32::MAX;
 /// An asynchronous write: this plus the phase that it completes on.
 const ASYNC: Who = 0x4000_0000;
@@ -115,8 +119,8 @@ impl Order {
 
     fn block_of(&self, who: Who) -> Option<u32> {
         match who {
-            MANY => None,
-            _ if who >= MANY_IN_BLOCK => Some(who - MANY_IN_BLOCK),
+            MANY | SEVERAL => None,
+            _ if who >= SOME => Some(self.block(range(who).0)),
             _ if who >= ASYNC => None,
             _ => Some(self.block(who)),
         }
@@ -130,14 +134,17 @@ impl Order {
         if who == lane {
             return true;
         }
-        if self.cluster == 1 && !(ASYNC..MANY_IN_BLOCK).contains(&who) && time < self.barriers[0] {
+        if who == MANY {
+            return false;
+        }
+        if self.cluster == 1 && !(ASYNC..SOME).contains(&who) && time < self.barriers[0] {
             return true;
         }
         self.before_slow(who, time, lane)
     }
 
     fn before_slow(&self, who: Who, time: u32, lane: u32) -> bool {
-        if (ASYNC..MANY_IN_BLOCK).contains(&who) {
+        if (ASYNC..SOME).contains(&who) {
             return self.knows(lane, &self.phases[(who - ASYNC) as usize]);
         }
         if time < self.cluster_time {
@@ -147,12 +154,17 @@ impl Order {
         if block == self.block(lane) && time < self.barriers[block as usize] {
             return true;
         }
-        self.phases.iter().rev().any(|phase| {
-            phase.arrivals.iter().any(|arrival| {
-                (arrival.lane == who && time < arrival.time)
-                    || (self.block(arrival.lane) == block && time < arrival.block_time)
-            }) && self.knows(lane, phase)
-        })
+        self.phases.iter().rev().any(|phase| self.knows(lane, phase) && self.covers(phase, who, block, time))
+    }
+
+    /// Whether an access came before the arrivals of a phase: it is of threads that arrived later themselves, or
+    /// of a block that had a barrier between it and an arrival.
+    fn covers(&self, phase: &Phase, who: Who, block: u32, time: u32) -> bool {
+        let by_block = |arrival: &Arrival| self.block(arrival.lane) == block && time < arrival.block_time;
+        let (low, high) = if who >= SOME { range(who) } else { (who, who) };
+        let by_itself =
+            |lane| phase.arrivals.iter().any(|arrival| arrival.lane == lane && time < arrival.time);
+        phase.arrivals.iter().any(by_block) || (low..=high).all(by_itself)
     }
 
     /// Whether a thread has waited for a phase, or met one that did.
@@ -185,8 +197,13 @@ impl Order {
 
     /// Two readers as one.
     pub fn join(&self, who: Who, time: u32, lane: u32) -> Who {
+        let (low, high) = if who >= SOME { range(who) } else { (who, who) };
+        let (low, high) = (low.min(lane), high.max(lane));
         match self.block_of(who) {
-            Some(block) if time >= self.start && block == self.block(lane) => MANY_IN_BLOCK + block,
+            Some(block) if time >= self.start && block == self.block(lane) && high < RANGE => {
+                SOME + low * RANGE + high
+            }
+            _ if time >= self.start && who != MANY => SEVERAL,
             _ => MANY,
         }
     }
@@ -199,9 +216,12 @@ impl Order {
             .and_then(|i| self.history.get((i as usize).checked_sub(1)?))
             .map_or(String::new(), |inst| format!(" (instruction {inst})"));
         match who {
-            MANY => format!("threads of several blocks{inst}"),
-            _ if who >= MANY_IN_BLOCK => {
-                format!("several threads of block {}{inst}", first + u64::from(who - MANY_IN_BLOCK))
+            MANY | SEVERAL => format!("threads of several blocks{inst}"),
+            _ if who >= SOME => {
+                let (low, high) = range(who);
+                let block = first + u64::from(self.block(low));
+                let (low, high) = (low % self.threads, high % self.threads);
+                format!("block {block}, several threads between {low} and {high}{inst}")
             }
             _ if who >= ASYNC => format!("a transfer{inst}"),
             _ => {
@@ -254,7 +274,7 @@ impl Order {
 
     /// Whether such a mark is an asynchronous write.
     pub fn is_transfer(who: Who) -> bool {
-        (ASYNC..MANY_IN_BLOCK).contains(&who)
+        (ASYNC..SOME).contains(&who)
     }
 
     /// Whether a transfer was started that nobody waited for.
@@ -288,4 +308,9 @@ impl Order {
             self.acquired.push(Acquired { lane, time: self.now, seen });
         }
     }
+}
+
+/// Lowest and highest thread of [`SOME`].
+fn range(who: Who) -> (u32, u32) {
+    ((who - SOME) / RANGE, (who - SOME) % RANGE)
 }

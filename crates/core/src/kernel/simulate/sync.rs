@@ -120,10 +120,11 @@ impl Machine<'_> {
         self.define(inst, vec![Column::Remote(at, rank)])
     }
 
-    /// Remote accesses only while the other block surely runs.
-    pub(super) fn remote_alive(&mut self, space: Space, addresses: &[usize]) -> Result<(), Fault> {
-        let Space::Remote(array) = space else { return Ok(()) };
+    /// Whether another block's memory is touched; an error where that block may not have started.
+    pub(super) fn reaches_out(&self, space: Space, addresses: &[usize]) -> Result<bool, Fault> {
+        let Space::Remote(array) = space else { return Ok(false) };
         let len = self.shared[array as usize].len.max(1) as usize;
+        let mut any = false;
         for (lane, &at) in addresses.iter().enumerate().filter(|&(_, &at)| at != OFF) {
             if at / len == self.order.block(lane as u32) as usize {
                 continue;
@@ -133,9 +134,9 @@ impl Machine<'_> {
                 let why = "comes before any cluster barrier, so that the block may not have started";
                 return Err(Fault::RemoteLifetime { at: self.site(lane), array, element, why });
             }
-            self.bulk.last_remote = self.order.now;
+            any = true;
         }
-        Ok(())
+        Ok(any)
     }
 
     // --- transaction barriers ---
@@ -267,9 +268,8 @@ impl Machine<'_> {
     fn remote_store_async(&mut self, inst: &Inst, shape: Shape, mask: &Mask) -> Result<(), Fault> {
         let space = self.space(inst, 0)?;
         let addresses = self.resolve(inst, 0, shape, mask, None)?;
-        self.remote_alive(space, &addresses)?;
-        // Its end is awaited through the barrier, not through the cluster.
-        self.bulk.last_remote = self.bulk.last_remote.min(self.order.now - 1);
+        // The other block awaits the store through its barrier, so it need not be held back from ending.
+        self.reaches_out(space, &addresses)?;
         let array = self.array(space)?;
         let (len, elem) = (array.len.max(1) as usize, array.elem.bytes() as usize);
         if elem < 4 {
