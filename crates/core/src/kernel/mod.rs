@@ -22,7 +22,9 @@
 //! Emitters take only a [`Verified`] kernel, which [`verify`] alone can make.
 
 mod build;
+mod complex;
 mod fold;
+mod hash;
 mod op;
 pub mod pass;
 pub mod simulate;
@@ -30,7 +32,8 @@ mod table;
 pub mod text;
 pub mod verify;
 
-pub use build::{Builder, Cx};
+pub use build::Builder;
+pub use complex::Cx;
 pub use op::{Cache, Cmp, MmaShape, Op, ShuffleMode, Special};
 pub use table::{Class, Effect, Info, Operand, Place};
 pub use verify::{KernelError, Verified};
