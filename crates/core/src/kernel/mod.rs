@@ -22,6 +22,7 @@
 //! Emitters take only a [`Verified`] kernel, which [`verify`] alone can make.
 
 mod build;
+mod complex;
 mod fold;
 mod op;
 pub mod pass;
@@ -30,7 +31,8 @@ mod table;
 pub mod text;
 pub mod verify;
 
-pub use build::{Builder, Cx};
+pub use build::Builder;
+pub use complex::Cx;
 pub use op::{Cache, Cmp, MmaShape, Op, ShuffleMode, Special};
 pub use table::{Class, Effect, Info, Operand, Place};
 pub use verify::{KernelError, Verified};
