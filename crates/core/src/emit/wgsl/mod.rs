@@ -9,7 +9,7 @@ mod layout;
 mod memory;
 
 use super::EmitError;
-use super::shared::{constants, each_inst, put};
+use super::shared::{constants, put};
 use crate::kernel::{Block, Inst, Kernel, Op, Special, Type, Value, Verified};
 use layout::Layout;
 
