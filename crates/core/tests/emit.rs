@@ -1,7 +1,7 @@
 //! Emitted text: golden files (accept changes with `INSTA_UPDATE=always`), real validation of WGSL, and what
 //! each target refuses.
 
-#[path = "golden/kernels.rs"]
+#[path = "golden/kernels/mod.rs"]
 mod kernels;
 
 use std::time::Instant;

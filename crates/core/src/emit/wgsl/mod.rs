@@ -158,7 +158,9 @@ impl<'k> Writer<'k> {
             | Op::BulkWait { .. }
             | Op::AsyncFence => "PTX for sm_90 has bulk copies",
             Op::Mma(_) => "PTX for sm_80 has it",
-            Op::AtomicAdd | Op::AtomicLoad => "PTX has atomics that order blocks; those of WGSL order nothing",
+            Op::AtomicAdd | Op::AtomicLoad => {
+                "PTX has atomics that order blocks; those of WGSL order nothing"
+            }
             _ => "",
         };
         if !would_work.is_empty() {
