@@ -8,6 +8,7 @@
 //! kernels of the golden files, which together use every operation.
 
 #[path = "../tests/golden/kernels/mod.rs"]
+#[allow(dead_code, reason = "what WGSL lacks is for the tests")]
 mod kernels;
 
 use std::error::Error;
