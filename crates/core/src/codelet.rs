@@ -160,3 +160,67 @@ fn dft_prime(b: &mut Builder, x: &[Cx], direction: Direction) -> Vec<Cx> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Op, Type};
+
+    /// Runs a codelet's straight-line code on the host in f64.
+    fn run(n: usize, direction: Direction, x: &[(f64, f64)]) -> Vec<(f64, f64)> {
+        let mut b = Builder::new("codelet", 1, 1);
+        let space = b.buffer("x", Type::F64, crate::kernel::Access::ReadWrite, 2 * n as u64);
+        let zero = b.u32(0);
+        let ptr = b.addr(space, zero);
+        let input: Vec<Cx> = (0..n)
+            .map(|i| {
+                let pair = b.load(ptr, 2 * i as i32, 2, crate::kernel::Cache::Default, None);
+                Cx { re: pair[0], im: pair[1] }
+            })
+            .collect();
+        let output = dft(&mut b, &input, direction);
+        let kernel = b.finish();
+        let mut values = vec![0.0; kernel.types.len()];
+        let mut loads = x.iter();
+        for inst in &kernel.body.insts {
+            let arg = |i: usize| values[inst.args[i].0 as usize];
+            let value = match inst.op {
+                Op::Const(bits) => f64::from_bits(bits),
+                Op::Load { .. } => {
+                    let &(re, im) = loads.next().expect("one load an input");
+                    values[inst.results[1].0 as usize] = im;
+                    re
+                }
+                Op::Add => arg(0) + arg(1),
+                Op::Sub => arg(0) - arg(1),
+                Op::Mul => arg(0) * arg(1),
+                Op::Neg => -arg(0),
+                Op::Fma => arg(0).mul_add(arg(1), arg(2)),
+                _ => continue,
+            };
+            values[inst.results[0].0 as usize] = value;
+        }
+        output.iter().map(|z| (values[z.re.0 as usize], values[z.im.0 as usize])).collect()
+    }
+
+    #[test]
+    fn every_codelet_is_the_transform() {
+        for n in (1..=32_usize).filter(|&n| has_codelet(n as u64)) {
+            let x: Vec<(f64, f64)> =
+                (0..n).map(|_| (rand::random_range(-1.0..1.0), rand::random_range(-1.0..1.0))).collect();
+            for direction in [Direction::Forward, Direction::Inverse] {
+                for (k, (re, im)) in run(n, direction, &x).into_iter().enumerate() {
+                    let (mut want_re, mut want_im) = (0.0, 0.0);
+                    for (j, &(a, b)) in x.iter().enumerate() {
+                        let (c, s) = twiddle::root((j * k % n) as u64, n as u64);
+                        let s = if direction == Direction::Forward { s } else { -s };
+                        want_re += a * c - b * s;
+                        want_im += a * s + b * c;
+                    }
+                    let error = (re - want_re).hypot(im - want_im);
+                    assert!(error < 1e-13, "length {n} {direction:?}, output {k}: off by {error:e}");
+                }
+            }
+        }
+    }
+}

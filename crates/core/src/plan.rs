@@ -144,3 +144,183 @@ impl fmt::Display for Plan {
         write!(f, ")")
     }
 }
+
+/// Why a text is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParsePlanError {
+    /// Something else stands where a piece of a plan was expected.
+    #[error(
+        "expected {expected} at byte {at} of the plan, got {got:?}; a plan reads like (split (mixed-radix 16 16) (mixed-radix 16))"
+    )]
+    Unexpected {
+        /// What would have been right.
+        expected: &'static str,
+        /// Where.
+        at: usize,
+        /// What stood there.
+        got: String,
+    },
+    /// A convolution is too short for its transform.
+    #[error("bluestein over {inner} points cannot convolve {n}; at least {least} are needed")]
+    TooShort {
+        /// Length of the transform.
+        n: u64,
+        /// Length of the convolution.
+        inner: u64,
+        /// Least length that works.
+        least: u64,
+    },
+}
+
+impl std::str::FromStr for Plan {
+    type Err = ParsePlanError;
+
+    fn from_str(text: &str) -> Result<Self, ParsePlanError> {
+        let mut parser = Parser { text, at: 0 };
+        let plan = parser.plan()?;
+        match parser.peek() {
+            "" => Ok(plan),
+            _ => Err(parser.unexpected("the end")),
+        }
+    }
+}
+
+/// Reads a plan token by token: parentheses and words.
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn peek(&mut self) -> &'a str {
+        let rest = &self.text[self.at..];
+        let trimmed = rest.trim_start();
+        self.at += rest.len() - trimmed.len();
+        let len = match trimmed.chars().next() {
+            Some('(' | ')') => 1,
+            _ => trimmed.find(|c: char| c.is_whitespace() || c == '(' || c == ')').unwrap_or(trimmed.len()),
+        };
+        &trimmed[..len]
+    }
+
+    fn unexpected(&mut self, expected: &'static str) -> ParsePlanError {
+        let got = self.peek().to_string();
+        ParsePlanError::Unexpected { expected, at: self.at, got }
+    }
+
+    fn take(&mut self, token: &str, expected: &'static str) -> Result<(), ParsePlanError> {
+        if self.peek() != token {
+            return Err(self.unexpected(expected));
+        }
+        self.at += token.len();
+        Ok(())
+    }
+
+    /// A number of at least 2.
+    fn number<T: std::str::FromStr + PartialOrd + From<u8>>(&mut self) -> Result<T, ParsePlanError> {
+        let token = self.peek();
+        match token.parse::<T>() {
+            Ok(n) if n >= T::from(2) => {
+                self.at += token.len();
+                Ok(n)
+            }
+            _ => Err(self.unexpected("a number of at least 2")),
+        }
+    }
+
+    fn plan(&mut self) -> Result<Plan, ParsePlanError> {
+        self.take("(", "\"(\"")?;
+        let word = self.peek();
+        let plan = match word {
+            "mixed-radix" => {
+                self.at += word.len();
+                let mut radices = Vec::new();
+                while self.peek() != ")" {
+                    radices.push(self.number()?);
+                }
+                Plan::MixedRadix(radices)
+            }
+            "split" => {
+                self.at += word.len();
+                let mut parts = Vec::new();
+                while self.peek() == "(" {
+                    parts.push(self.plan()?);
+                }
+                Plan::Split(parts)
+            }
+            "bluestein" => {
+                self.at += word.len();
+                let n = self.number::<u64>()?;
+                let inner = Box::new(self.plan()?);
+                let least = n.saturating_mul(2) - 1;
+                if inner.len() < least {
+                    return Err(ParsePlanError::TooShort { n, inner: inner.len(), least });
+                }
+                Plan::Bluestein { n, inner }
+            }
+            _ => return Err(self.unexpected("mixed-radix, split or bluestein")),
+        };
+        self.take(")", "\")\"")?;
+        Ok(plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planner::Planner;
+    use crate::problem::Precision;
+    use crate::target::Limits;
+    use rand::Rng;
+
+    fn tight() -> Limits {
+        Limits { shared_bytes: 2048, ..Limits::h200() }
+    }
+
+    #[test]
+    fn every_planned_tree_computes_the_transform() {
+        let mut rng = rand::rng();
+        for limits in [Limits::h200(), tight()] {
+            let planner = Planner::new(&limits, Precision::F32);
+            for n in (1..200).chain([240, 251, 256, 360, 521, 600, 1024, 1111]) {
+                let plan = planner.best(n).expect("every length has a plan");
+                assert_eq!(plan.len(), n);
+                let x: Vec<Complex<f64>> = (0..n)
+                    .map(|_| Complex::new(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0)))
+                    .collect();
+                let got = plan.evaluate(&x);
+                let want = direct(&x, n as u32);
+                let error: f64 = got.iter().zip(&want).map(|(a, b)| (a - b).norm_sqr()).sum();
+                let size: f64 = want.iter().map(Complex::norm_sqr).sum();
+                assert!(error <= 1e-26 * size, "{plan}: {}", (error / size).sqrt());
+            }
+        }
+    }
+
+    #[test]
+    fn plans_read_back_as_written() {
+        for limits in [Limits::h200(), tight(), Limits::webgpu_min()] {
+            let planner = Planner::new(&limits, Precision::F32);
+            for n in [1, 2, 97, 1000, 4099, 65536, 100_003, 1 << 22] {
+                let plan = planner.best(n).expect("every length has a plan");
+                assert_eq!(plan.to_string().parse(), Ok(plan));
+            }
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused_where_it_stands() {
+        let at = |text: &str| match text.parse::<Plan>() {
+            Err(ParsePlanError::Unexpected { at, .. }) => at,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(at("mixed-radix 4"), 0);
+        assert_eq!(at("(mixed-radix 4 x)"), 15);
+        assert_eq!(at("(mixed-radix 1)"), 13);
+        assert_eq!(at("(mixed-radix 4) 5"), 16);
+        assert_eq!(at("(winograd 4)"), 1);
+        assert_eq!(at("(split (mixed-radix 4)"), 22);
+        let short = "(bluestein 37 (mixed-radix 8 8))".parse::<Plan>();
+        assert_eq!(short, Err(ParsePlanError::TooShort { n: 37, inner: 64, least: 73 }));
+    }
+}

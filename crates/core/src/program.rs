@@ -181,7 +181,12 @@ fn name(pass: &Pass) -> String {
 }
 
 fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Error> {
-    pass::optimise(kernel, limits).map_err(|error| Error::Plan { reason: error.to_string() })
+    let name = kernel.name.clone();
+    pass::optimise(kernel, limits).map_err(|error| Error::Plan {
+        problem: format!("kernel {name}"),
+        reason: error.to_string(),
+        would_work: "the cpu device runs every problem".into(),
+    })
 }
 
 fn place_regions(regions: &[u64], precision: Precision) -> (Vec<(u64, u64)>, u64) {
@@ -220,8 +225,7 @@ fn bind(slot: &Slot, pass: &Pass, regions: &[(u64, u64)], tables: &mut Vec<Table
 fn no_tile(pass: &Pass, limits: &Limits) -> Error {
     let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
     Error::DeviceTooSmall {
-        device: limits.name.clone(),
-        what: "points of a tile".into(),
+        what: format!("{}: points of a tile", limits.name),
         needed: points,
         available: crate::planner::max_points(limits, pass.precision),
     }
@@ -258,5 +262,5 @@ fn too_large(what: &str, needed: u64, available: u64, limits: &Limits) -> Result
     if needed <= available {
         return Ok(());
     }
-    Err(Error::DeviceTooSmall { device: limits.name.clone(), what: what.into(), needed, available })
+    Err(Error::DeviceTooSmall { what: format!("{}: {what}", limits.name), needed, available })
 }

@@ -53,7 +53,11 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
 }
 
 fn no_plan(n: u64, limits: &Limits) -> Error {
-    Error::Plan { reason: format!("no plan for length {n} within the limits of {}", limits.name) }
+    Error::Plan {
+        problem: format!("length {n}"),
+        reason: format!("no identity splits it within the limits of {}", limits.name),
+        would_work: "a length with smaller prime factors, or the cpu device".into(),
+    }
 }
 
 struct Scheduler<'a> {
@@ -100,7 +104,7 @@ impl Scheduler<'_> {
             array: if output || in_place { Array::Output } else { Array::Input },
             format: if output { problem.output } else { problem.input },
             offset: if output { problem.output_offset } else { problem.input_offset },
-            span: if output || in_place { problem.output_span() } else { problem.input_span() },
+            span: if output || in_place { problem.output_span().end } else { problem.input_span().end },
             strides: dims.map(|dim| if output { dim.os } else { dim.is }).collect(),
         }
     }

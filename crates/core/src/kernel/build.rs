@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::fold::{Fold, fold, round_to};
+use super::hash::InstMap;
 use super::{
     Access, Block, Buffer, Cache, Cmp, Inst, Kernel, Op, Shared, ShuffleMode, Space, Special, Type, Value,
 };
@@ -15,7 +16,7 @@ pub struct Builder {
     /// Blocks being written, outermost first.
     open: Vec<Block>,
     /// Pure values known in each open block.
-    known: Vec<HashMap<Key, Value>>,
+    known: Vec<InstMap<Key, Value>>,
     constants: HashMap<Value, u64>,
 }
 
@@ -35,7 +36,7 @@ impl Builder {
                 body: Block::default(),
             },
             open: vec![Block::default()],
-            known: vec![HashMap::new()],
+            known: vec![InstMap::default()],
             constants: HashMap::new(),
         }
     }
@@ -367,7 +368,7 @@ impl Builder {
 
     fn nested(&mut self, params: Vec<Value>, body: impl FnOnce(&mut Self) -> Vec<Value>) -> Block {
         self.open.push(Block { params, ..Block::default() });
-        self.known.push(HashMap::new());
+        self.known.push(InstMap::default());
         let yields = body(self);
         self.known.pop();
         let mut block = self.open.pop().expect("this block was opened above");

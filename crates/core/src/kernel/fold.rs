@@ -31,7 +31,13 @@ pub(super) fn fold(
     arg_ty: Type,
     constant: &dyn Fn(Value) -> Option<u64>,
 ) -> Option<Fold> {
-    let consts: Vec<Option<u64>> = args.iter().map(|&a| constant(a)).collect();
+    let mut known = [None; 3];
+    if args.len() > known.len() {
+        return None;
+    }
+    let consts = &mut known[..args.len()];
+    consts.iter_mut().zip(args).for_each(|(known, &arg)| *known = constant(arg));
+    let consts = &*consts;
     if op == Op::Select {
         return match consts[0] {
             Some(0) => Some(Fold::Same(args[2])),
@@ -48,11 +54,7 @@ pub(super) fn fold(
             return Some(Fold::Const(bits));
         }
     }
-    if arg_ty.is_float() {
-        identities_float(op, args, &consts)
-    } else {
-        identities_int(op, ty, args, &consts)
-    }
+    if arg_ty.is_float() { identities_float(op, args, consts) } else { identities_int(op, ty, args, consts) }
 }
 
 fn identities_float(op: Op, args: &[Value], consts: &[Option<u64>]) -> Option<Fold> {

@@ -24,6 +24,7 @@
 mod build;
 mod complex;
 mod fold;
+mod hash;
 mod op;
 pub mod pass;
 pub mod simulate;

@@ -76,7 +76,8 @@ impl Dd {
     }
 
     /// Quotient, to about 1e-31.
-    pub fn div(self, other: Self) -> Self {
+    #[must_use]
+    pub fn over(self, other: Self) -> Self {
         let q1 = self.hi / other.hi;
         let rest = self - other * q1;
         let q2 = rest.hi / other.hi;
@@ -215,7 +216,7 @@ mod tests {
         #[test]
         fn quotients_multiply_back(a in 1u64.., b in 1u64..) {
             let (a, b) = (Dd::from_u64(a), Dd::from_u64(b));
-            let back = a.div(b) * b - a;
+            let back = a.over(b) * b - a;
             prop_assert!(back.hi.abs() <= 1e-30 * a.hi);
         }
     }
@@ -227,11 +228,11 @@ mod tests {
         // Machin's formula: pi/4 = 4 atan(1/5) - atan(1/239).
         let atan_inverse = |x: u64| {
             let x = Dd::from_u64(x);
-            let mut power = Dd::ONE.div(x);
+            let mut power = Dd::ONE.over(x);
             let square = power * power;
             let mut sum = Dd::ZERO;
             for k in 0..30 {
-                let term = power.div(Dd::from_u64(2 * k + 1));
+                let term = power.over(Dd::from_u64(2 * k + 1));
                 sum = if k % 2 == 0 { sum + term } else { sum - term };
                 power = power * square;
             }

@@ -5,4 +5,5 @@
 
 pub mod dd;
 pub mod factor;
+pub mod reference;
 pub mod twiddle;

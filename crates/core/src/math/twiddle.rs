@@ -32,7 +32,7 @@ impl Series {
         let mut factorial = 1;
         for (k, inverse) in inverse_factorials.iter_mut().enumerate().skip(1) {
             factorial *= k as u64;
-            *inverse = Dd::ONE.div(Dd::from_u64(factorial));
+            *inverse = Dd::ONE.over(Dd::from_u64(factorial));
         }
         let angle = |j: u32| Dd::FRAC_PI_4 * (f64::from(j) / f64::from(STEPS));
         Self { steps: (0..=STEPS).map(|j| full_series(angle(j))).collect(), inverse_factorials }
@@ -47,7 +47,7 @@ fn full_series(x: Dd) -> Cdd {
         // Horner's rule from the inside: 1 - x^2 / (a (a + 1)) * (1 - ..).
         let inner = (0..16).rev().fold(Dd::ONE, |inner, k| {
             let a = start + 2 * k;
-            Dd::ONE - square.div(Dd::from_u64(a * (a + 1))) * inner
+            Dd::ONE - square.over(Dd::from_u64(a * (a + 1))) * inner
         });
         first * inner
     };
@@ -66,7 +66,8 @@ pub fn root_dd(k: u64, n: u64) -> Cdd {
     let eightfold = 8 * u128::from(k % n);
     let octant = (eightfold / u128::from(n)) as u32;
     let rest = (eightfold % u128::from(n)) as u64;
-    let Cdd { re: c, im: s } = if octant % 2 == 0 { octant_root(rest, n) } else { octant_root(n - rest, n) };
+    let Cdd { re: c, im: s } =
+        if octant.is_multiple_of(2) { octant_root(rest, n) } else { octant_root(n - rest, n) };
     let (cos, sin) = match octant {
         0 => (c, s),
         1 => (s, c),
@@ -89,7 +90,7 @@ fn octant_root(rest: u64, n: u64) -> Cdd {
     let scaled = u128::from(rest) * u128::from(STEPS);
     let j = (scaled / u128::from(n)) as usize;
     let part = (scaled % u128::from(n)) as u64;
-    let fraction = Dd::from_u64(part).div(Dd::from_u64(n));
+    let fraction = Dd::from_u64(part).over(Dd::from_u64(n));
     let small = taylor(Dd::FRAC_PI_4 * fraction * (1.0 / f64::from(STEPS)));
     if j == 0 { small } else { SERIES.steps[j] * small }
 }
@@ -139,13 +140,13 @@ pub fn roots_dd(n: u64) -> Vec<Cdd> {
         });
     }
     let at = |k: u64| k as usize;
-    if n % 4 == 0 {
+    if n.is_multiple_of(4) {
         for k in fresh..=n / 4 {
             let w: Cdd = table[at(n / 4 - k)];
             table.push(Cdd { re: -w.im, im: -w.re });
         }
     }
-    if n % 2 == 0 {
+    if n.is_multiple_of(2) {
         for k in table.len() as u64..=n / 2 {
             let w = table[at(n / 2 - k)];
             table.push(Cdd { re: -w.re, im: w.im });
@@ -200,6 +201,10 @@ mod tests {
     }
 
     #[test]
+    #[expect(
+        clippy::excessive_precision,
+        reason = "the digits are those of the exact value, for people to check"
+    )]
     fn digits_of_known_values() {
         // cos(2 pi / 7), cos(2 pi / 5) = (sqrt 5 - 1) / 4, cos(2 pi / 3).
         assert_eq!(root(1, 7).0, 0.623_489_801_858_733_530_525_004_884_004_239_81);

@@ -1,7 +1,6 @@
 //! Equal pure instructions become one: value numbering in the scopes of the blocks.
 
-use std::collections::HashMap;
-
+use crate::kernel::hash::InstMap;
 use crate::kernel::{Block, Kernel, Op, Type, Value};
 
 /// What makes two pure instructions equal; missing arguments are the value of the highest number.
@@ -10,7 +9,7 @@ type Key = (Op, Type, [Value; 3]);
 /// Replaces a pure instruction by an equal one in scope. Tells whether it found any.
 pub fn share(kernel: &mut Kernel) -> bool {
     let same = (0..kernel.types.len() as u32).map(Value).collect();
-    let mut shared = Sharing { types: &kernel.types, same, known: HashMap::new(), entered: Vec::new() };
+    let mut shared = Sharing { types: &kernel.types, same, known: InstMap::default(), entered: Vec::new() };
     shared.block(&mut kernel.body)
 }
 
@@ -18,7 +17,7 @@ struct Sharing<'k> {
     types: &'k [Type],
     /// What each value is replaced by.
     same: Vec<Value>,
-    known: HashMap<Key, Value>,
+    known: InstMap<Key, Value>,
     /// Keys in the order of entry, to forget a block's at its end.
     entered: Vec<Key>,
 }
