@@ -18,6 +18,14 @@ struct Touched {
     cluster_epoch: u32,
 }
 
+/// Whether two accesses race.
+fn race(x: Touched, y: Touched) -> bool {
+    let ordered = x.thread == y.thread
+        || x.cluster_epoch != y.cluster_epoch
+        || (x.thread / 2 == y.thread / 2 && x.block_epoch != y.block_epoch);
+    x.element == y.element && (x.write || y.write) && !ordered
+}
+
 /// Two blocks of two threads do `steps` random accesses of each other's two elements, with random barriers.
 /// Returns the kernel, and whether two of its accesses race, by comparing every pair.
 fn random_program(rng: &mut StdRng, steps: usize) -> (Kernel, bool) {
@@ -74,13 +82,7 @@ fn random_program(rng: &mut StdRng, steps: usize) -> (Kernel, bool) {
         }
     }
     cluster_barrier(&mut b, true);
-    let race = |x: &Touched, y: &Touched| {
-        let ordered = x.thread == y.thread
-            || x.cluster_epoch != y.cluster_epoch
-            || (x.thread / 2 == y.thread / 2 && x.block_epoch != y.block_epoch);
-        x.element == y.element && (x.write || y.write) && !ordered
-    };
-    let races = touched.iter().enumerate().any(|(i, x)| touched[i + 1..].iter().any(|y| race(x, y)));
+    let races = touched.iter().enumerate().any(|(i, x)| touched[i + 1..].iter().any(|y| race(*x, *y)));
     (b.finish(), races)
 }
 
