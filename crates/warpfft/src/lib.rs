@@ -1,3 +1,45 @@
-//! Fourier transforms of any shape, layout and precision on any GPU.
+//! Fourier transforms of any shape, layout and precision, on any GPU or on the processor.
+//!
+//! A [`Problem`](core::problem::Problem) says what is asked, a [`Device`] where it shall run, a [`Plan`] is the
+//! problem made ready there:
+//!
+//! ```
+//! use num_complex::Complex;
+//! use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+//! use warpfft::{Device, DeviceKind};
+//!
+//! // Four points, one transform.
+//! let problem = Problem {
+//!     transform: vec![Dim::new(4, 1, 1)],
+//!     batch: vec![],
+//!     input_offset: 0,
+//!     output_offset: 0,
+//!     precision: Precision::F32,
+//!     input: Format::Interleaved,
+//!     output: Format::Interleaved,
+//!     placement: Placement::OutOfPlace,
+//!     direction: Direction::Forward,
+//!     scale: 1.0,
+//! };
+//! let plan = Device::open(DeviceKind::Cpu)?.plan(&problem)?;
+//! let input = [1.0, 2.0, 3.0, 4.0].map(|re| Complex::new(re, 0.0_f32));
+//! let mut output = [Complex::default(); 4];
+//! plan.run_host(&input, &mut output)?;
+//! assert_eq!(output[0], Complex::new(10.0, 0.0));
+//! # Ok::<(), warpfft::Error>(())
+//! ```
+//!
+//! [`survey`] tells which devices a machine has, and why one is not usable.
 
+pub mod device;
+mod error;
+mod host;
+mod plan;
+mod span;
+
+pub use device::{Device, DeviceKind, DeviceReport, survey};
+pub use error::{Error, Which};
+pub use host::{Planes, PlanesMut, Real};
+pub use num_complex::Complex;
+pub use plan::Plan;
 pub use warpfft_core as core;

@@ -1,0 +1,50 @@
+//! What a device is to the rest of the crate: two traits, which each device implements in its own file.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use warpfft_core::problem::Problem;
+use warpfft_core::program::Program;
+use warpfft_core::target::Limits;
+
+use super::DeviceKind;
+use crate::error::Error;
+
+/// An opened device.
+pub(crate) trait Backend: Any + Send + Sync {
+    /// Its kind.
+    fn kind(&self) -> DeviceKind;
+
+    /// Its name for people.
+    fn name(&self) -> &str;
+
+    /// What kernels for it may use; `None` for the processor, which takes problems and not kernels.
+    fn limits(&self) -> Option<&Limits>;
+
+    /// Makes a compiled program ready to run.
+    fn load(&self, program: Program) -> Result<Arc<dyn Execute>, Error>;
+
+    /// Makes a problem ready to run.
+    fn plan(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error>;
+}
+
+/// Data of one call in the computer's memory, as bytes; lengths, format and precision have been checked, and
+/// each slice is aligned for the problem's precision. The second plane is empty for interleaved data.
+pub(crate) struct HostJob<'a> {
+    /// `None` in place.
+    pub input: Option<[&'a [u8]; 2]>,
+    /// Output; in place, both.
+    pub output: [&'a mut [u8]; 2],
+}
+
+/// Something that is ready to run.
+pub(crate) trait Execute: Any + Send + Sync {
+    /// The kernels; `None` on the processor.
+    fn program(&self) -> Option<&Program>;
+
+    /// Bytes of workspace beside input and output.
+    fn workspace_bytes(&self) -> u64;
+
+    /// Runs on host memory and returns when the output is there.
+    fn run(&self, job: HostJob<'_>) -> Result<(), Error>;
+}

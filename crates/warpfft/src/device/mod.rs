@@ -1,0 +1,142 @@
+//! Where plans run. One device more is one file here, and one line in [`DeviceKind`] and in each `match` on it.
+
+pub(crate) mod backend;
+mod cpu;
+
+use std::sync::Arc;
+
+use warpfft_core::problem::Problem;
+use warpfft_core::program::Program;
+use warpfft_core::target::Limits;
+
+use self::backend::Backend;
+use crate::error::Error;
+use crate::plan::Plan;
+
+/// A kind of device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DeviceKind {
+    /// The best that is usable: CUDA, then another GPU, then the processor.
+    Auto,
+    /// An NVIDIA GPU through its driver.
+    Cuda,
+    /// Any GPU through Vulkan, Metal or DX12.
+    Wgpu,
+    /// The processor; on every machine.
+    Cpu,
+    /// The simulator, which runs and checks the kernels of any device; on every machine, slowly.
+    Sim,
+}
+
+impl DeviceKind {
+    /// All kinds with their names on the command line.
+    pub const NAMES: [(Self, &'static str); 5] = [
+        (Self::Auto, "auto"),
+        (Self::Cuda, "cuda"),
+        (Self::Wgpu, "wgpu"),
+        (Self::Cpu, "cpu"),
+        (Self::Sim, "sim"),
+    ];
+}
+
+impl std::fmt::Display for DeviceKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = Self::NAMES.iter().find(|(kind, _)| kind == self).map_or("", |&(_, name)| name);
+        f.pad(name)
+    }
+}
+
+impl std::str::FromStr for DeviceKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let found = Self::NAMES.iter().find(|(_, name)| name.eq_ignore_ascii_case(text));
+        found.map(|&(kind, _)| kind).ok_or_else(|| Error::UnknownDevice { given: text.into() })
+    }
+}
+
+/// What [`survey`] found.
+#[derive(Debug, Clone)]
+pub struct DeviceReport {
+    /// Its kind.
+    pub kind: DeviceKind,
+    /// Its name.
+    pub name: String,
+    /// What kernels for it may use; `None` for the processor, or where it cannot be asked.
+    pub limits: Option<Limits>,
+    /// Whether it can be used, and why not.
+    pub usable: Result<(), Error>,
+    /// Driver version, memory and the like, for people.
+    pub detail: String,
+}
+
+/// Looks for devices of every kind. Each kind gives at least one report: of what was found, or of why nothing
+/// was.
+pub fn survey() -> Vec<DeviceReport> {
+    vec![cpu::report()]
+}
+
+/// An opened device. Clones are the same device.
+#[derive(Clone)]
+pub struct Device(Arc<dyn Backend>);
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Device({}, {})", self.kind(), self.name())
+    }
+}
+
+impl Device {
+    /// Opens a device of that kind: of several, the first, or the one that is a real GPU.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or it cannot be used. [`DeviceKind::Auto`] always finds one.
+    pub fn open(kind: DeviceKind) -> Result<Self, Error> {
+        match kind {
+            DeviceKind::Cpu => Ok(Self::cpu()),
+            DeviceKind::Auto => Ok(Self::cpu()),
+            DeviceKind::Cuda | DeviceKind::Wgpu | DeviceKind::Sim => Err(Error::NotBuilt { kind }),
+        }
+    }
+
+    /// The processor.
+    pub fn cpu() -> Self {
+        Self(cpu::open())
+    }
+
+    /// Its kind; never [`DeviceKind::Auto`].
+    pub fn kind(&self) -> DeviceKind {
+        self.0.kind()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// What kernels for it may use; `None` for the processor, which has no kernels.
+    pub fn limits(&self) -> Option<&Limits> {
+        self.0.limits()
+    }
+
+    /// Makes a problem ready to run here. All compilation and all allocation of the device's memory for tables
+    /// happens in this call.
+    ///
+    /// # Errors
+    ///
+    /// The device cannot hold it, or its driver refused it.
+    pub fn plan(&self, problem: &Problem) -> Result<Plan, Error> {
+        Plan::new(problem.clone(), self.clone(), self.0.plan(problem)?)
+    }
+
+    /// Makes a program ready that was compiled for this device's limits.
+    ///
+    /// # Errors
+    ///
+    /// The program does not hang together, or the device cannot run it.
+    pub fn load(&self, program: Program) -> Result<Plan, Error> {
+        let problem = program.problem.clone();
+        Plan::new(problem, self.clone(), self.0.load(program)?)
+    }
+}

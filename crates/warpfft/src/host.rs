@@ -1,0 +1,127 @@
+//! Arrays in the computer's own memory, as callers hand them over.
+
+use bytemuck::Pod;
+use num_complex::Complex;
+use warpfft_core::problem::{Format, Precision};
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// A real number that plans work on: `f32` or `f64`.
+pub trait Real: sealed::Sealed + Pod + Default + Send + Sync {
+    /// Its precision.
+    const PRECISION: Precision;
+}
+
+impl Real for f32 {
+    const PRECISION: Precision = Precision::F32;
+}
+
+impl Real for f64 {
+    const PRECISION: Precision = Precision::F64;
+}
+
+/// A complex array to read.
+#[derive(Debug, Clone, Copy)]
+pub enum Planes<'a, T> {
+    /// Pairs (re, im).
+    Interleaved(&'a [Complex<T>]),
+    /// All real parts, all imaginary parts.
+    Planar(&'a [T], &'a [T]),
+}
+
+/// A complex array to write, or to transform in place.
+#[derive(Debug)]
+pub enum PlanesMut<'a, T> {
+    /// Pairs (re, im).
+    Interleaved(&'a mut [Complex<T>]),
+    /// All real parts, all imaginary parts.
+    Planar(&'a mut [T], &'a mut [T]),
+}
+
+impl<'a, T: Real> Planes<'a, T> {
+    /// How the array lies in memory.
+    pub const fn format(&self) -> Format {
+        match self {
+            Self::Interleaved(_) => Format::Interleaved,
+            Self::Planar(..) => Format::Planar,
+        }
+    }
+
+    /// Each plane's bytes; the second is empty for interleaved data.
+    pub(crate) fn into_bytes(self) -> [&'a [u8]; 2] {
+        match self {
+            Self::Interleaved(data) => [bytemuck::cast_slice(data), &[]],
+            Self::Planar(re, im) => [bytemuck::cast_slice(re), bytemuck::cast_slice(im)],
+        }
+    }
+}
+
+impl<'a, T: Real> PlanesMut<'a, T> {
+    /// How the array lies in memory.
+    pub const fn format(&self) -> Format {
+        match self {
+            Self::Interleaved(_) => Format::Interleaved,
+            Self::Planar(..) => Format::Planar,
+        }
+    }
+
+    /// Each plane's bytes; the second is empty for interleaved data.
+    pub(crate) fn into_bytes(self) -> [&'a mut [u8]; 2] {
+        match self {
+            Self::Interleaved(data) => [bytemuck::cast_slice_mut(data), &mut []],
+            Self::Planar(re, im) => [bytemuck::cast_slice_mut(re), bytemuck::cast_slice_mut(im)],
+        }
+    }
+}
+
+impl<'a, T> From<&'a [Complex<T>]> for Planes<'a, T> {
+    fn from(data: &'a [Complex<T>]) -> Self {
+        Self::Interleaved(data)
+    }
+}
+
+impl<'a, T> From<&'a Vec<Complex<T>>> for Planes<'a, T> {
+    fn from(data: &'a Vec<Complex<T>>) -> Self {
+        Self::Interleaved(data)
+    }
+}
+
+impl<'a, T, const N: usize> From<&'a [Complex<T>; N]> for Planes<'a, T> {
+    fn from(data: &'a [Complex<T>; N]) -> Self {
+        Self::Interleaved(data)
+    }
+}
+
+impl<'a, T> From<(&'a [T], &'a [T])> for Planes<'a, T> {
+    fn from((re, im): (&'a [T], &'a [T])) -> Self {
+        Self::Planar(re, im)
+    }
+}
+
+impl<'a, T> From<&'a mut [Complex<T>]> for PlanesMut<'a, T> {
+    fn from(data: &'a mut [Complex<T>]) -> Self {
+        Self::Interleaved(data)
+    }
+}
+
+impl<'a, T> From<&'a mut Vec<Complex<T>>> for PlanesMut<'a, T> {
+    fn from(data: &'a mut Vec<Complex<T>>) -> Self {
+        Self::Interleaved(data)
+    }
+}
+
+impl<'a, T, const N: usize> From<&'a mut [Complex<T>; N]> for PlanesMut<'a, T> {
+    fn from(data: &'a mut [Complex<T>; N]) -> Self {
+        Self::Interleaved(data)
+    }
+}
+
+impl<'a, T> From<(&'a mut [T], &'a mut [T])> for PlanesMut<'a, T> {
+    fn from((re, im): (&'a mut [T], &'a mut [T])) -> Self {
+        Self::Planar(re, im)
+    }
+}

@@ -1,0 +1,131 @@
+//! A problem made ready to run on one device.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use warpfft_core::problem::{Format, Placement, Problem};
+use warpfft_core::program::Program;
+
+use crate::device::backend::{Execute, HostJob};
+use crate::device::{Device, DeviceKind};
+use crate::error::{Error, Which};
+use crate::host::{Planes, PlanesMut, Real};
+use crate::span::{self, Span};
+
+/// A problem made ready to run on one device: kernels compiled and loaded, tables on the device. It may be run
+/// any number of times, from any number of threads at once; clones share everything.
+#[derive(Clone)]
+pub struct Plan {
+    problem: Problem,
+    device: Device,
+    input: Span,
+    output: Span,
+    work: Arc<dyn Execute>,
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Plan").field("problem", &self.problem).field("device", &self.device).finish()
+    }
+}
+
+impl Plan {
+    pub(crate) fn new(problem: Problem, device: Device, work: Arc<dyn Execute>) -> Result<Self, Error> {
+        let (input, output) = (span::input(&problem)?, span::output(&problem)?);
+        Ok(Self { problem, device, input, output, work })
+    }
+
+    /// What it computes.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Where it runs.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The kernels and their order; `None` on the processor, which has none.
+    pub fn program(&self) -> Option<&Program> {
+        self.work.program()
+    }
+
+    /// Bytes of workspace that the calls which take a workspace need. 0 on the processor.
+    pub fn workspace_bytes(&self) -> u64 {
+        self.work.workspace_bytes()
+    }
+
+    /// Elements that the input must hold: complex ones, or reals of each plane.
+    pub fn input_elements(&self) -> u64 {
+        self.input.elements
+    }
+
+    /// Elements that the output must hold: complex ones, or reals of each plane.
+    pub fn output_elements(&self) -> u64 {
+        self.output.elements
+    }
+
+    /// Transforms from one host array to another. On a GPU it copies the input there and the output back, so it
+    /// is for trying things out and for data that lives on the host anyway.
+    ///
+    /// # Errors
+    ///
+    /// The arrays do not fit the problem, or the device failed.
+    pub fn run_host<'a, T: Real>(
+        &self,
+        input: impl Into<Planes<'a, T>>,
+        output: impl Into<PlanesMut<'a, T>>,
+    ) -> Result<(), Error> {
+        let (input, output) = (input.into(), output.into());
+        self.expect::<T>(Placement::OutOfPlace)?;
+        same_format(Which::Input, self.problem.input, input.format())?;
+        same_format(Which::Output, self.problem.output, output.format())?;
+        let (input, output) = (input.into_bytes(), output.into_bytes());
+        let lengths = input.map(|plane| plane.len() as u64);
+        span::check(&self.problem, Which::Input, self.problem.input, self.input, lengths)?;
+        self.check_output(&output)?;
+        self.work.run(HostJob { input: Some(input), output })
+    }
+
+    /// Transforms a host array in place.
+    ///
+    /// # Errors
+    ///
+    /// The array does not fit the problem, or the device failed.
+    pub fn run_in_place<'a, T: Real>(&self, data: impl Into<PlanesMut<'a, T>>) -> Result<(), Error> {
+        let data = data.into();
+        self.expect::<T>(Placement::InPlace)?;
+        same_format(Which::Output, self.problem.output, data.format())?;
+        let output = data.into_bytes();
+        let lengths = [output[0].len() as u64, output[1].len() as u64];
+        span::check(&self.problem, Which::Output, self.problem.output, self.input, lengths)?;
+        self.check_output(&output)?;
+        self.work.run(HostJob { input: None, output })
+    }
+
+    /// The device's own view of this plan, for the calls that only it has.
+    #[allow(dead_code, reason = "unused when the crate is built for the processor alone")]
+    pub(crate) fn work_as<W: Execute>(&self, kind: DeviceKind) -> Result<&W, Error> {
+        let work: &dyn Any = &*self.work;
+        work.downcast_ref().ok_or(Error::WrongDevice { expected: kind, got: self.device.kind() })
+    }
+
+    fn expect<T: Real>(&self, placement: Placement) -> Result<(), Error> {
+        if self.problem.placement != placement {
+            return Err(Error::WrongPlacement { expected: self.problem.placement });
+        }
+        if self.problem.precision != T::PRECISION {
+            return Err(Error::WrongPrecision { expected: self.problem.precision, got: T::PRECISION });
+        }
+        Ok(())
+    }
+
+    fn check_output(&self, output: &[&mut [u8]; 2]) -> Result<(), Error> {
+        let lengths = [output[0].len() as u64, output[1].len() as u64];
+        span::check(&self.problem, Which::Output, self.problem.output, self.output, lengths)
+    }
+}
+
+fn same_format(which: Which, expected: Format, got: Format) -> Result<(), Error> {
+    if expected == got { Ok(()) } else { Err(Error::WrongFormat { which, expected, got }) }
+}

@@ -1,0 +1,262 @@
+//! The cases that every device runs, and the plain transform in f64 that they are held against.
+
+use std::f64::consts::TAU;
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft::{Complex, Device, Error, Planes, PlanesMut, Real};
+
+/// A value that is in no transform: it must survive wherever the problem does not write.
+pub const CANARY: f64 = 12_345.0;
+
+/// Complex elements behind the span, which no call may touch.
+const BEYOND: usize = 7;
+
+/// A forward problem: packed row-major, interleaved, f32, out of place.
+pub fn packed(shape: &[u64], batch: u64) -> Problem {
+    let mut stride = 1;
+    let mut transform: Vec<Dim> = Vec::new();
+    for &n in shape.iter().rev() {
+        transform.insert(0, Dim::new(n, stride, stride));
+        stride *= n as i64;
+    }
+    let batch = if batch > 1 { vec![Dim::new(batch, stride, stride)] } else { Vec::new() };
+    Problem {
+        transform,
+        batch,
+        input_offset: 0,
+        output_offset: 0,
+        precision: Precision::F32,
+        input: Format::Interleaved,
+        output: Format::Interleaved,
+        placement: Placement::OutOfPlace,
+        direction: Direction::Forward,
+        scale: 1.0,
+    }
+}
+
+/// The named layouts that every device must get right, in one precision.
+pub fn cases(precision: Precision) -> Vec<(String, Problem)> {
+    let mut cases = lengths();
+    cases.extend(layouts());
+    for (name, problem) in &mut cases {
+        problem.precision = precision;
+        *name = format!("{name} {precision:?}");
+    }
+    cases
+}
+
+fn lengths() -> Vec<(String, Problem)> {
+    let shapes: [(&[u64], u64); 14] = [
+        (&[1], 1),
+        (&[1], 5),
+        (&[2], 3),
+        (&[8], 100),
+        (&[64], 9),
+        (&[97], 4),
+        (&[360], 3),
+        (&[1024], 5),
+        (&[4096], 2),
+        (&[16, 16], 1),
+        (&[7, 9], 3),
+        (&[32, 1, 12], 2),
+        (&[3, 5, 7], 2),
+        (&[128, 96], 2),
+    ];
+    let name = |shape: &[u64], batch| {
+        let sides: Vec<String> = shape.iter().map(ToString::to_string).collect();
+        format!("{} x {batch}", sides.join("x"))
+    };
+    shapes.iter().map(|&(shape, batch)| (name(shape, batch), packed(shape, batch))).collect()
+}
+
+fn layouts() -> Vec<(String, Problem)> {
+    let mut cases: Vec<(&str, Problem)> = Vec::new();
+    let mut add = |name, base: Problem, change: fn(&mut Problem)| {
+        let mut problem = base;
+        change(&mut problem);
+        cases.push((name, problem));
+    };
+    add("inverse scaled", packed(&[48], 3), |p| {
+        p.direction = Direction::Inverse;
+        p.scale = 1.0 / 48.0;
+    });
+    add("in place", packed(&[64], 6), |p| p.placement = Placement::InPlace);
+    add("in place 2D scaled", packed(&[12, 20], 2), |p| {
+        p.placement = Placement::InPlace;
+        p.scale = 0.5;
+    });
+    add("planar", packed(&[60], 4), |p| (p.input, p.output) = (Format::Planar, Format::Planar));
+    add("planar to interleaved", packed(&[6, 10], 2), |p| p.input = Format::Planar);
+    add("interleaved to planar", packed(&[32], 5), |p| p.output = Format::Planar);
+    add("planar in place", packed(&[9, 8], 2), |p| {
+        (p.input, p.output) = (Format::Planar, Format::Planar);
+        p.placement = Placement::InPlace;
+    });
+    add("strided", packed(&[16], 1), |p| {
+        p.transform = vec![Dim::new(16, 3, 5)];
+        p.batch = vec![Dim::new(4, 50, 100), Dim::new(2, 1, 2)];
+    });
+    add("interleaved batch", packed(&[30], 1), |p| {
+        p.transform = vec![Dim::new(30, 11, 11)];
+        p.batch = vec![Dim::new(11, 1, 1)];
+    });
+    add("transposing", packed(&[24], 1), |p| {
+        p.transform = vec![Dim::new(24, 1, 10)];
+        p.batch = vec![Dim::new(10, 24, 1)];
+    });
+    add("offsets and gaps", packed(&[20], 1), |p| {
+        p.batch = vec![Dim::new(3, 31, 27)];
+        (p.input_offset, p.output_offset) = (5, 11);
+    });
+    add("backwards", packed(&[18], 1), |p| {
+        p.transform = vec![Dim::new(18, -1, 1)];
+        p.batch = vec![Dim::new(3, 18, -18)];
+        (p.input_offset, p.output_offset) = (17, 36);
+    });
+    add("one input for all", packed(&[15], 1), |p| p.batch = vec![Dim::new(4, 0, 15)]);
+    add("in place transposed", packed(&[12], 1), |p| {
+        p.transform = vec![Dim::new(12, 1, 12)];
+        p.batch = vec![Dim::new(12, 12, 1)];
+        p.placement = Placement::InPlace;
+    });
+    cases.into_iter().map(|(name, problem)| (name.to_owned(), problem)).collect()
+}
+
+/// Runs one case on random data. `Ok(error)` is the relative L2 error against the plain transform.
+///
+/// Panics where something was written that the problem does not write.
+pub fn run<T: Real + Into<f64>>(
+    device: &Device,
+    problem: &Problem,
+    narrow: fn(f64) -> T,
+) -> Result<f64, Error> {
+    let plan = device.plan(problem)?;
+    let mut random = StdRng::seed_from_u64(plan.input_elements() ^ plan.output_elements() << 20);
+    let in_place = problem.placement == Placement::InPlace;
+    let span =
+        if in_place { plan.input_elements().max(plan.output_elements()) } else { plan.input_elements() };
+    let draw = |_| {
+        let mut real = || f64::from(random.random_range(-1.0_f32..1.0));
+        Complex::new(real(), real())
+    };
+    let input: Vec<Complex<f64>> = (0..span as usize + BEYOND).map(draw).collect();
+    let canary = Complex::new(CANARY, -CANARY);
+    let before =
+        if in_place { input.clone() } else { vec![canary; plan.output_elements() as usize + BEYOND] };
+    let mut after = Host::<T>::of(&before, problem.output, narrow);
+    if in_place {
+        plan.run_in_place(after.planes_mut())?;
+    } else {
+        plan.run_host(Host::of(&input, problem.input, narrow).planes(), after.planes_mut())?;
+    }
+    let after = after.widen();
+    let expected = transform(problem, &input, &before);
+    let written = written(problem, before.len());
+    let (mut wrong, mut size) = (0.0, 0.0);
+    for (at, (&got, &wanted)) in after.iter().zip(&expected).enumerate() {
+        if written[at] {
+            wrong += (got - wanted).norm_sqr();
+            size += wanted.norm_sqr();
+        } else {
+            assert_eq!(got, wanted, "element {at} is not the problem's to write: {problem:?}");
+        }
+    }
+    Ok((wrong / size).sqrt())
+}
+
+/// An array in the precision and format of a problem.
+enum Host<T> {
+    Interleaved(Vec<Complex<T>>),
+    Planar(Vec<T>, Vec<T>),
+}
+
+impl<T: Real + Into<f64>> Host<T> {
+    fn of(data: &[Complex<f64>], format: Format, narrow: fn(f64) -> T) -> Self {
+        match format {
+            Format::Interleaved => {
+                Self::Interleaved(data.iter().map(|x| Complex::new(narrow(x.re), narrow(x.im))).collect())
+            }
+            Format::Planar => Self::Planar(
+                data.iter().map(|x| narrow(x.re)).collect(),
+                data.iter().map(|x| narrow(x.im)).collect(),
+            ),
+        }
+    }
+
+    fn planes(&self) -> Planes<'_, T> {
+        match self {
+            Self::Interleaved(data) => Planes::Interleaved(data),
+            Self::Planar(re, im) => Planes::Planar(re, im),
+        }
+    }
+
+    fn planes_mut(&mut self) -> PlanesMut<'_, T> {
+        match self {
+            Self::Interleaved(data) => PlanesMut::Interleaved(data),
+            Self::Planar(re, im) => PlanesMut::Planar(re, im),
+        }
+    }
+
+    fn widen(&self) -> Vec<Complex<f64>> {
+        match self {
+            Self::Interleaved(data) => data.iter().map(|x| Complex::new(x.re.into(), x.im.into())).collect(),
+            Self::Planar(re, im) => {
+                re.iter().zip(im).map(|(&re, &im)| Complex::new(re.into(), im.into())).collect()
+            }
+        }
+    }
+}
+
+/// All index tuples of some dimensions, as (input, output) elements from the given start.
+fn addresses(dims: &[Dim], start: (i64, i64)) -> Vec<(i64, i64)> {
+    let mut all = vec![start];
+    for dim in dims {
+        let step = |&(i, o): &(i64, i64)| (0..dim.n as i64).map(move |k| (i + k * dim.is, o + k * dim.os));
+        all = all.iter().flat_map(step).collect();
+    }
+    all
+}
+
+/// Which elements of an output of that length the problem writes.
+fn written(problem: &Problem, len: usize) -> Vec<bool> {
+    let mut mask = vec![false; len];
+    let dims: Vec<Dim> = problem.transform.iter().chain(&problem.batch).copied().collect();
+    for (_, at) in addresses(&dims, (0, problem.output_offset as i64)) {
+        mask[at as usize] = true;
+    }
+    mask
+}
+
+/// The problem by its definition, axis by axis, in f64 with integer-reduced angles.
+fn transform(problem: &Problem, input: &[Complex<f64>], before: &[Complex<f64>]) -> Vec<Complex<f64>> {
+    let mut output = before.to_vec();
+    let start = (problem.input_offset as i64, problem.output_offset as i64);
+    for (from, to) in addresses(&problem.batch, start) {
+        let points = addresses(&problem.transform, (from, to));
+        let mut block: Vec<Complex<f64>> = points.iter().map(|&(i, _)| input[i as usize]).collect();
+        let mut after: usize = block.len();
+        for dim in &problem.transform {
+            let n = dim.n as usize;
+            after /= n;
+            axis(&mut block, n, after, problem.direction.sign());
+        }
+        for (&(_, o), x) in points.iter().zip(block) {
+            output[o as usize] = x * problem.scale;
+        }
+    }
+    output
+}
+
+/// The plain sum along one axis of a packed block: `n` points, `after` elements apart.
+fn axis(block: &mut [Complex<f64>], n: usize, after: usize, sign: f64) {
+    let roots: Vec<Complex<f64>> =
+        (0..n).map(|k| Complex::from_polar(1.0, sign * TAU * k as f64 / n as f64)).collect();
+    for first in (0..block.len()).filter(|at| (at / after).is_multiple_of(n)) {
+        let line: Vec<Complex<f64>> = (0..n).map(|j| block[first + j * after]).collect();
+        for k in 0..n {
+            block[first + k * after] = (0..n).map(|j| line[j] * roots[j * k % n]).sum();
+        }
+    }
+}
