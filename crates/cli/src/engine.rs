@@ -6,6 +6,7 @@ use warpfft::{Device, DeviceKind, Error, Plan};
 
 use crate::error::CliError;
 use crate::io::{Samples, Signal, packed_strides};
+use crate::options::Shape;
 
 /// What to compute of a signal.
 #[derive(Debug, Clone)]
@@ -38,6 +39,20 @@ pub fn problem(shape: &[usize], strides: &[i64], request: &Request, precision: P
         direction: request.direction,
         scale: request.scale,
     }
+}
+
+/// The problem of transforming so many packed arrays of that shape, one after the other.
+pub fn packed_problem(
+    shape: &Shape,
+    batch: u64,
+    precision: Precision,
+    direction: Direction,
+    placement: Placement,
+) -> Problem {
+    let mut extents = vec![batch as usize];
+    extents.extend(shape.0.iter().map(|&extent| extent as usize));
+    let request = Request { axes: (1..extents.len()).collect(), direction, scale: 1.0 };
+    Problem { placement, ..problem(&extents, &packed_strides(&extents), &request, precision) }
 }
 
 /// Makes a plan. Where the choice of device was left open and the best one cannot do this problem, the
@@ -80,7 +95,8 @@ pub fn transform(signal: &Signal, request: &Request, kind: DeviceKind) -> Result
     Ok(Spectrum { samples, device, fallback })
 }
 
-fn run(plan: &Plan, input: &Samples, output: &mut Samples) -> Result<(), Error> {
+/// Runs a plan from one set of numbers to another.
+pub fn run(plan: &Plan, input: &Samples, output: &mut Samples) -> Result<(), Error> {
     match (input, output) {
         (Samples::F32(input), Samples::F32(output)) => plan.run_host(input, output),
         (Samples::F64(input), Samples::F64(output)) => plan.run_host(input, output),

@@ -1,8 +1,10 @@
 //! The command line of warpfft.
 
+mod bench;
 mod devices;
 mod engine;
 mod error;
+mod explain;
 mod io;
 mod options;
 mod plot;
@@ -47,6 +49,10 @@ enum Command {
     Transform(transform::Transform),
     /// List the devices of this machine, their limits, and why one is not usable
     Devices(devices::Devices),
+    /// Show how a transform would run, as a database shows a query plan
+    Explain(explain::Explain),
+    /// Measure transforms in copies of the same data
+    Bench(bench::Bench),
     /// Print shell completions
     Completions(Completions),
 }
@@ -73,6 +79,8 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Transform(command) => command.run(),
         Command::Devices(command) => command.run(),
+        Command::Explain(command) => command.run(),
+        Command::Bench(command) => command.run(),
         Command::Completions(command) => command.run(),
     };
     match result {

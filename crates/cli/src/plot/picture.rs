@@ -69,8 +69,10 @@ fn decorate(
     let (rows, columns) = (extent(drawing, levels.rows), extent(drawing, levels.columns));
     let unit = if drawing.inverse { "sample" } else { "cycles per sample" };
     let mut chart = ChartBuilder::on(&spectrum)
-        .x_label_area_size(bottom)
-        .y_label_area_size(left)
+        .margin_left(24)
+        .margin_bottom(20)
+        .x_label_area_size(bottom - 20)
+        .y_label_area_size(left - 24)
         // Plots count upwards and rows downwards: the axis is turned over and its labels turned back.
         .build_cartesian_2d(columns, -rows.end..-rows.start)
         .map_err(failed)?;
@@ -89,7 +91,8 @@ fn decorate(
         .map_err(failed)?;
     let bar = bar.margin(top, bottom, BAR.0 / 2, 0);
     let mut chart = ChartBuilder::on(&bar)
-        .set_label_area_size(LabelAreaPosition::Right, right - BAR.0 - BAR.1)
+        .margin_right(24)
+        .set_label_area_size(LabelAreaPosition::Right, right - BAR.0 - BAR.1 - 24)
         .build_cartesian_2d(0.0..1.0, f64::from(lowest)..0.0)
         .map_err(failed)?;
     chart
