@@ -1,14 +1,264 @@
 //! The one error type of the compiler. Every variant carries what was expected, what was given and what would
 //! work.
 
+use std::fmt;
+
+/// Which tensor of a problem a dimension belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Tensor {
+    /// The dimensions to transform.
+    Transform,
+    /// The dimensions to repeat over.
+    Batch,
+}
+
+/// Which end of a transform an address or a buffer belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// What is read.
+    Input,
+    /// What is written.
+    Output,
+    /// The scratch memory between passes.
+    Workspace,
+}
+
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Transform => "transform",
+            Self::Batch => "batch",
+        })
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::Workspace => "workspace",
+        })
+    }
+}
+
 /// Why a request, a plan or a kernel was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A dimension has no points.
-    #[error("dimension {axis} has length 0; every length must be at least 1")]
+    #[error("{tensor} dimension {axis} has length 0; every length must be at least 1")]
     EmptyDimension {
-        /// Which dimension.
+        /// Which tensor.
+        tensor: Tensor,
+        /// Which of its dimensions, as given.
         axis: usize,
     },
+    /// More elements than can be addressed.
+    #[error(
+        "the {tensor} dimensions up to {axis} hold more than {limit} elements, which is what 63-bit byte addresses \
+         reach; make the lengths smaller or split the work"
+    )]
+    TooManyElements {
+        /// Tensor in which the product went over.
+        tensor: Tensor,
+        /// Dimension at which it went over.
+        axis: usize,
+        /// Elements at most.
+        limit: u64,
+    },
+    /// An element lies before the start of its buffer.
+    #[error(
+        "the lowest {side} element lies at {lowest}, before the buffer; with these strides the {side} offset must be \
+         at least {needed_offset}"
+    )]
+    BelowBuffer {
+        /// Input or output.
+        side: Side,
+        /// Its lowest address in elements.
+        lowest: i128,
+        /// The smallest offset that works.
+        needed_offset: i128,
+    },
+    /// An element lies too far from the start of its buffer.
+    #[error(
+        "the highest {side} element lies at {highest}; at most {limit} can be addressed: use smaller strides"
+    )]
+    AddressOverflow {
+        /// Input or output.
+        side: Side,
+        /// Its highest address in elements.
+        highest: i128,
+        /// The highest address allowed.
+        limit: u64,
+    },
+    /// A dimension of several points writes all of them to one place.
+    #[error(
+        "{tensor} dimension {axis} has {n} points and output stride 0, so they overwrite each other; \
+         give a stride other than 0 (an input stride of 0 is allowed out of place)"
+    )]
+    ZeroOutputStride {
+        /// Which tensor.
+        tensor: Tensor,
+        /// Which of its dimensions, as given.
+        axis: usize,
+        /// Its length.
+        n: u64,
+    },
+    /// Two outputs have the same address.
+    #[error("two outputs share element {address} of the output; choose output strides that keep them apart")]
+    OutputOverlap {
+        /// The shared element.
+        address: u64,
+    },
+    /// The strides are interleaved so that only a search could tell whether addresses collide, and it is too big.
+    #[error(
+        "the {side} strides interleave over {elements} elements and at most {limit} are searched for collisions; \
+         nested strides (each larger than the extent of all smaller ones) of any size work"
+    )]
+    UndecidedOverlap {
+        /// Input or output.
+        side: Side,
+        /// Elements to search.
+        elements: u64,
+        /// Elements that would be searched.
+        limit: u64,
+    },
+    /// In place, but the output would be written in another format than the input was read in.
+    #[error(
+        "in place needs one format, not {input:?} input and {output:?} output; use the same for both, or transform \
+         out of place"
+    )]
+    InPlaceFormats {
+        /// Format of the input.
+        input: crate::problem::Format,
+        /// Format of the output.
+        output: crate::problem::Format,
+    },
+    /// In place, but the elements written are not the elements read.
+    #[error(
+        "in place must write exactly the elements that it reads, but element {address} is only in the {side}; use \
+         equal input and output strides and offsets, or transform out of place"
+    )]
+    InPlaceAddresses {
+        /// The lowest element that belongs to one side alone.
+        address: u64,
+        /// The side that it belongs to.
+        side: Side,
+    },
+    /// The scale is infinite or not a number.
+    #[error("scale {scale} is not finite; any finite factor works, 1 leaves results unscaled")]
+    Scale {
+        /// The scale.
+        scale: f64,
+    },
+    /// As many strides must be given as there are dimensions.
+    #[error("{got} {side} strides were given for {expected} dimensions; give exactly {expected}")]
+    StrideCount {
+        /// Input or output.
+        side: Side,
+        /// Dimensions of the array.
+        expected: usize,
+        /// Strides given.
+        got: usize,
+    },
+    /// An axis that the array does not have.
+    #[error("axis {axis} is out of range for {rank} dimensions; valid are {}", valid_axes(*rank))]
+    AxisOutOfRange {
+        /// The axis.
+        axis: i64,
+        /// Dimensions of the array.
+        rank: usize,
+    },
+    /// An axis named twice.
+    #[error(
+        "axis {axis} is named more than once; each axis can be transformed once (negative axes count from the end)"
+    )]
+    AxisRepeated {
+        /// The axis, counted from 0.
+        axis: usize,
+    },
+    /// No device of that name or kind can be used.
+    #[error("device {device} is not available: {reason}")]
+    DeviceAbsent {
+        /// The device asked for.
+        device: String,
+        /// Why it is absent, and what would bring it.
+        reason: String,
+    },
+    /// The device lacks a resource that the plan needs.
+    #[error(
+        "{what} needs {needed}, the device has {available}; a smaller transform or a larger device works"
+    )]
+    DeviceTooSmall {
+        /// The resource, with its unit.
+        what: String,
+        /// How much is needed.
+        needed: u64,
+        /// How much there is.
+        available: u64,
+    },
+    /// An allocation failed.
+    #[error("device {device} has no {bytes} bytes left; free memory, or use a smaller batch")]
+    OutOfMemory {
+        /// The device.
+        device: String,
+        /// Bytes asked for.
+        bytes: u64,
+    },
+    /// The device stopped working; nothing on it can be used any more.
+    #[error("device {device} was lost: {detail}; open it anew and make its plans again")]
+    DeviceLost {
+        /// The device.
+        device: String,
+        /// What the driver said.
+        detail: String,
+    },
+    /// A driver refused a kernel: a bug of ours or of the driver's.
+    #[error("device {device} refused kernel {kernel}, a bug to report with this log: {log}")]
+    Compile {
+        /// The device.
+        device: String,
+        /// The kernel's name.
+        kernel: String,
+        /// What the driver's compiler said.
+        log: String,
+    },
+    /// A caller's buffer is too small.
+    #[error("the {which} buffer holds {got} bytes; this plan needs at least {needed}")]
+    BufferTooSmall {
+        /// Which buffer.
+        which: Side,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes given.
+        got: u64,
+    },
+    /// Something that a device cannot do.
+    #[error("{what} is not supported by {device}; {would_work}")]
+    Unsupported {
+        /// What was asked.
+        what: String,
+        /// The device.
+        device: String,
+        /// What to ask instead.
+        would_work: String,
+    },
+    /// No plan fits the problem on the device.
+    #[error("no plan for {problem}: {reason}; {would_work}")]
+    Plan {
+        /// The problem, in short.
+        problem: String,
+        /// What stood in the way.
+        reason: String,
+        /// What to ask instead.
+        would_work: String,
+    },
+}
+
+fn valid_axes(rank: usize) -> String {
+    match rank {
+        0 => "none: the array has no axes".into(),
+        _ => format!("-{rank} to {}", rank - 1),
+    }
 }

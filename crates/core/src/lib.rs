@@ -8,13 +8,24 @@
 //! made, simulated and tested on any machine from that device's [`target::Limits`].
 #![forbid(unsafe_code)]
 
+pub mod codelet;
+pub mod cost;
 pub mod emit;
 pub mod error;
+pub mod explain;
 pub mod kernel;
+pub mod lower;
 pub mod math;
+pub mod pass;
+pub mod plan;
+pub mod planner;
 pub mod problem;
 pub mod program;
 pub mod request;
+pub mod schedule;
+pub mod solve;
+pub mod tables;
 pub mod target;
 
 pub use error::Error;
+pub use program::compile;

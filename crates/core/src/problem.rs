@@ -5,7 +5,13 @@
 //! Implementation of FFTW3*, Proc. IEEE 93(2), 2005, section III). It is validated once, by
 //! [`Problem::validated`]; from there on it is right, and no later stage checks it again.
 
-use crate::error::Error;
+mod address;
+mod validate;
+
+use std::ops::Range;
+
+/// Elements at most, and addresses too: their bytes in double precision are counted in an `i64`.
+pub const ELEMENT_LIMIT: u64 = i64::MAX as u64 / 16;
 
 /// One dimension of an I/O tensor. Strides are in complex elements: one interleaved pair, or one element of
 /// each plane.
@@ -89,12 +95,13 @@ pub enum Placement {
 
 /// A transform that has been validated and brought to canonical form.
 ///
-/// Canonical: no dimension of one point, batch dimensions that continue each other merged, batch dimensions
-/// ordered by falling output stride, so that two callers who ask the same thing in other words get equal
-/// problems.
+/// Canonical: no dimension of one point; batch dimensions with positive output strides (one that runs backwards is
+/// walked from its other end); batch dimensions that continue each other merged; both tensors ordered by falling
+/// output stride in absolute value. Thus two callers who ask the same thing in other words get equal problems. A
+/// problem without transform dimensions is a scaled copy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    /// Dimensions to transform, slowest first.
+    /// Dimensions to transform, slowest first; their order does not change what is computed.
     pub transform: Vec<Dim>,
     /// Dimensions to repeat over.
     pub batch: Vec<Dim>,
@@ -114,4 +121,60 @@ pub struct Problem {
     pub direction: Direction,
     /// Factor on every output.
     pub scale: f64,
+}
+
+impl Problem {
+    /// Number of points of one transform: the product of the transform lengths.
+    pub fn points(&self) -> u64 {
+        self.transform.iter().map(|dim| dim.n).product()
+    }
+
+    /// Number of transforms.
+    pub fn batch_count(&self) -> u64 {
+        self.batch.iter().map(|dim| dim.n).product()
+    }
+
+    /// Number of complex elements written: points times transforms.
+    pub fn elements(&self) -> u64 {
+        self.points() * self.batch_count()
+    }
+
+    /// From the lowest element read to one past the highest, in complex elements. The input buffer must hold
+    /// `input_span().end` elements.
+    pub fn input_span(&self) -> Range<u64> {
+        span(self.input_offset, self.dims().map(|dim| (dim.n, dim.is)))
+    }
+
+    /// From the lowest element written to one past the highest, in complex elements. The output buffer must hold
+    /// `output_span().end` elements.
+    pub fn output_span(&self) -> Range<u64> {
+        span(self.output_offset, self.dims().map(|dim| (dim.n, dim.os)))
+    }
+
+    /// Bytes that the caller's input must hold, both planes together where it is planar.
+    pub fn input_bytes(&self) -> u64 {
+        self.input_span().end * self.precision.complex_bytes()
+    }
+
+    /// Bytes that the caller's output must hold, both planes together where it is planar.
+    pub fn output_bytes(&self) -> u64 {
+        self.output_span().end * self.precision.complex_bytes()
+    }
+
+    /// All dimensions, batch first.
+    pub fn dims(&self) -> impl DoubleEndedIterator<Item = &Dim> + Clone {
+        self.batch.iter().chain(&self.transform)
+    }
+
+    /// Input and output element of every point of every transform, the last transform dimension fastest, batch
+    /// dimensions outermost.
+    pub fn addresses(&self) -> impl Iterator<Item = (u64, u64)> + use<> {
+        address::Walk::new(self.dims().copied().collect(), self.input_offset, self.output_offset)
+    }
+}
+
+/// Lowest and one past the highest address; only for problems that have been validated.
+fn span(offset: u64, dims: impl Iterator<Item = (u64, i64)>) -> Range<u64> {
+    let (low, high) = address::extent(offset, dims);
+    low as u64..high as u64 + 1
 }

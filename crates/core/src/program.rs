@@ -1,7 +1,14 @@
 //! Kernels, buffers and their order: what a device needs to run a plan, and all that it needs.
 
-use crate::kernel::{Kernel, Verified};
-use crate::problem::Problem;
+use crate::error::Error;
+use crate::kernel::{Kernel, Verified, pass};
+use crate::lower::tile::{self, Tile};
+use crate::lower::{self, Slot};
+use crate::pass::{Array, Pass, TableKind};
+use crate::problem::{Precision, Problem};
+use crate::schedule::{self, Schedule};
+use crate::tables;
+use crate::target::Limits;
 
 /// What a kernel's buffer is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,6 +48,17 @@ pub enum Table {
     U32(Vec<u32>),
 }
 
+impl Table {
+    /// Bytes of the table.
+    pub fn bytes(&self) -> u64 {
+        (match self {
+            Self::F32(v) => v.len() * 4,
+            Self::F64(v) => v.len() * 8,
+            Self::U32(v) => v.len() * 4,
+        }) as u64
+    }
+}
+
 /// A compiled problem: what a device loads and launches.
 #[derive(Debug, Clone)]
 pub struct Program {
@@ -54,4 +72,195 @@ pub struct Program {
     pub launches: Vec<Launch>,
     /// Bytes of workspace.
     pub workspace_bytes: u64,
+}
+
+/// Workspace regions start at multiples of this many bytes.
+const REGION_ALIGNMENT: u64 = 512;
+
+/// Compiles a problem for a device: everything from the request's canonical form to kernels that can be emitted.
+///
+/// # Errors
+///
+/// A precision, an array or a launch that the device cannot take; a length without a plan.
+///
+/// # Examples
+///
+/// ```
+/// use warpfft_core::{program, request::Fft, target::Limits};
+///
+/// let problem = Fft::new([1024]).batch(64).build()?;
+/// let program = program::compile(&problem, &Limits::h200())?;
+/// assert_eq!(program.launches.len(), 1); // one pass over memory
+/// assert_eq!(program.workspace_bytes, 0);
+/// # Ok::<(), warpfft_core::Error>(())
+/// ```
+pub fn compile(problem: &Problem, limits: &Limits) -> Result<Program, Error> {
+    Compiled::of(problem, limits).map(|compiled| compiled.program)
+}
+
+/// A program beside what led to it, for those who want to look.
+#[derive(Debug, Clone)]
+pub struct Compiled {
+    /// The program.
+    pub program: Program,
+    /// Passes, regions and plans.
+    pub schedule: Schedule,
+    /// Tile, lowering and occupancy of each pass.
+    pub parts: Vec<Part>,
+}
+
+/// What became of one pass.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Tile.
+    pub tile: Tile,
+    /// Copies that the cost model expects.
+    pub cost: f64,
+    /// Wavefronts of shared-memory accesses over the fewest possible.
+    pub conflicts: f64,
+    /// Exchanges through shared memory.
+    pub exchanges: u32,
+}
+
+impl Compiled {
+    /// Compiles a problem and keeps the steps.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`].
+    pub fn of(problem: &Problem, limits: &Limits) -> Result<Self, Error> {
+        check(problem, limits)?;
+        let schedule = schedule::schedule(problem, limits)?;
+        let (regions, workspace_bytes) = place_regions(&schedule.regions, problem.precision);
+        let mut tables: Vec<TableKind> = Vec::new();
+        let mut program = Program {
+            problem: problem.clone(),
+            kernels: Vec::new(),
+            tables: Vec::new(),
+            launches: Vec::new(),
+            workspace_bytes,
+        };
+        let mut parts = Vec::new();
+        for pass in &schedule.passes {
+            let choice = tile::choose(pass, limits).ok_or_else(|| no_tile(pass, limits))?;
+            check_pass(pass, &choice.tile, limits)?;
+            let lowered = lower::lower(pass, &choice.tile, limits, &name(pass));
+            let bindings = lowered.slots.iter().map(|slot| bind(slot, pass, &regions, &mut tables)).collect();
+            let kernel = optimise(lowered.kernel, limits)?;
+            let known = program.kernels.iter().position(|other| *other == kernel);
+            let index = known.unwrap_or_else(|| {
+                program.kernels.push(kernel);
+                program.kernels.len() - 1
+            });
+            program.launches.push(Launch { kernel: index, bindings });
+            parts.push(Part {
+                tile: choice.tile,
+                cost: choice.cost,
+                conflicts: lowered.conflicts,
+                exchanges: lowered.exchanges,
+            });
+        }
+        program.tables = tables.iter().map(|&kind| tables::build(kind, problem.precision)).collect();
+        Ok(Self { program, schedule, parts })
+    }
+}
+
+/// A kernel's name says what it does: readable in profilers and in emitted text.
+fn name(pass: &Pass) -> String {
+    let mut name = String::from("fft");
+    for axis in &pass.axes {
+        name += &format!("_{}", axis.dim.n);
+    }
+    if pass.axes.is_empty() {
+        name += "_copy";
+    }
+    name + match pass.precision {
+        Precision::F32 => "_f32",
+        Precision::F64 => "_f64",
+    }
+}
+
+fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Error> {
+    let name = kernel.name.clone();
+    pass::optimise(kernel, limits).map_err(|error| Error::Plan {
+        problem: format!("kernel {name}"),
+        reason: error.to_string(),
+        would_work: "the cpu device runs every problem".into(),
+    })
+}
+
+fn place_regions(regions: &[u64], precision: Precision) -> (Vec<(u64, u64)>, u64) {
+    let mut at = 0;
+    let placed = regions.iter().map(|elements| {
+        let bytes = elements * precision.complex_bytes();
+        let offset = at;
+        at += bytes.next_multiple_of(REGION_ALIGNMENT);
+        (offset, bytes)
+    });
+    (placed.collect(), at)
+}
+
+fn bind(slot: &Slot, pass: &Pass, regions: &[(u64, u64)], tables: &mut Vec<TableKind>) -> Binding {
+    let caller = |array, plane| match array {
+        Array::Input => Binding::Input(plane),
+        Array::Output => Binding::Output(plane),
+        Array::Workspace(region) => {
+            let (offset, bytes) = regions[region as usize];
+            Binding::Workspace { offset, bytes }
+        }
+    };
+    match *slot {
+        Slot::Source(plane) => caller(pass.src.array, plane),
+        Slot::Destination(plane) => caller(pass.dst.array, plane),
+        Slot::Table(kind) => {
+            let index = tables.iter().position(|&known| known == kind).unwrap_or_else(|| {
+                tables.push(kind);
+                tables.len() - 1
+            });
+            Binding::Table(index as u16)
+        }
+    }
+}
+
+fn no_tile(pass: &Pass, limits: &Limits) -> Error {
+    let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
+    Error::DeviceTooSmall {
+        what: format!("{}: points of a tile", limits.name),
+        needed: points,
+        available: crate::planner::max_points(limits, pass.precision),
+    }
+}
+
+fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
+    if problem.precision == Precision::F64 && !limits.f64 {
+        return Err(Error::Unsupported {
+            what: "double precision".into(),
+            device: limits.name.clone(),
+            would_work: "single precision, or the cpu device".into(),
+        });
+    }
+    for bytes in [problem.input_bytes(), problem.output_bytes()] {
+        too_large("bytes of one buffer", bytes, limits.max_buffer_bytes, limits)?;
+    }
+    Ok(())
+}
+
+/// Refuses a pass whose arrays or launch are beyond the device.
+fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
+    too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;
+    for side in [pass.src, pass.dst] {
+        let bytes = side.span * pass.precision.complex_bytes();
+        too_large("bytes of one array", bytes, limits.max_buffer_bytes, limits)?;
+        if !limits.index64 {
+            too_large("reals of one array", 2 * side.span, u64::from(u32::MAX / 2), limits)?;
+        }
+    }
+    Ok(())
+}
+
+fn too_large(what: &str, needed: u64, available: u64, limits: &Limits) -> Result<(), Error> {
+    if needed <= available {
+        return Ok(());
+    }
+    Err(Error::DeviceTooSmall { what: format!("{}: {what}", limits.name), needed, available })
 }

@@ -1,1 +1,389 @@
 //! What callers may ask; a builder that refuses nonsense.
+//!
+//! An [`Fft`] collects a request in the words that suit the caller; [`Fft::build`] turns it into a validated
+//! [`Problem`]. Nothing is checked before that, so a chain of calls needs one `?`.
+//!
+//! ```
+//! use warpfft_core::problem::{Dim, Format};
+//! use warpfft_core::request::{Fft, Norm};
+//!
+//! // Sixteen images, planar, in double precision, as numpy's `ifft2` scales them.
+//! let problem = Fft::new([480, 640]).batch(16).planar().f64().inverse().norm(Norm::Backward).build()?;
+//! assert_eq!(problem.transform, [Dim::new(480, 640, 640), Dim::new(640, 1, 1)]);
+//! assert_eq!(problem.batch, [Dim::new(16, 480 * 640, 480 * 640)]);
+//! assert_eq!(problem.scale, 1.0 / (480.0 * 640.0));
+//! # Ok::<(), warpfft_core::Error>(())
+//! ```
+
+use crate::error::{Error, Side, Tensor};
+use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Placement, Precision, Problem};
+
+/// Where the factor 1/n goes, as in numpy's `norm` argument; it takes the direction into account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Norm {
+    /// The inverse is divided by n, the forward transform is not scaled.
+    Backward,
+    /// Both are divided by the square root of n, which makes them unitary.
+    Ortho,
+    /// The forward transform is divided by n, the inverse is not scaled.
+    Forward,
+}
+
+#[derive(Debug, Clone)]
+enum Batch {
+    /// Outside of everything given so far, without a gap.
+    Packed(u64),
+    Strided(Dim),
+}
+
+/// A request for a transform.
+#[derive(Debug, Clone)]
+pub struct Fft {
+    shape: Vec<u64>,
+    /// Axes of `shape` to transform, negative ones from the end; `None`: all.
+    axes: Option<Vec<i64>>,
+    /// Input and output strides of `shape`; `None`: packed, row-major.
+    strides: Option<(Vec<i64>, Vec<i64>)>,
+    batch: Vec<Batch>,
+    input_offset: u64,
+    output_offset: u64,
+    precision: Precision,
+    input: Format,
+    output: Format,
+    placement: Placement,
+    direction: Direction,
+    scale: f64,
+    norm: Option<Norm>,
+}
+
+impl Fft {
+    /// A transform of a packed row-major array, slowest dimension first: complex interleaved f32, forward,
+    /// unscaled and out of place until told otherwise.
+    ///
+    /// ```
+    /// use warpfft_core::{problem::Dim, request::Fft};
+    /// assert_eq!(Fft::new([1024]).build()?.transform, [Dim::new(1024, 1, 1)]);
+    /// # Ok::<(), warpfft_core::Error>(())
+    /// ```
+    pub fn new(shape: impl Into<Vec<u64>>) -> Self {
+        Self {
+            shape: shape.into(),
+            axes: None,
+            strides: None,
+            batch: Vec::new(),
+            input_offset: 0,
+            output_offset: 0,
+            precision: Precision::F32,
+            input: Format::Interleaved,
+            output: Format::Interleaved,
+            placement: Placement::OutOfPlace,
+            direction: Direction::Forward,
+            scale: 1.0,
+            norm: None,
+        }
+    }
+
+    /// A transform along some axes of a packed row-major array; the others are batch. Negative axes count from
+    /// the end, as in numpy.
+    ///
+    /// ```
+    /// use warpfft_core::{problem::Dim, request::Fft};
+    /// let problem = Fft::axes([10, 64, 3], [-2]).build()?;
+    /// assert_eq!(problem.transform, [Dim::new(64, 3, 3)]);
+    /// assert_eq!(problem.batch, [Dim::new(10, 192, 192), Dim::new(3, 1, 1)]);
+    /// # Ok::<(), warpfft_core::Error>(())
+    /// ```
+    pub fn axes(shape: impl Into<Vec<u64>>, axes: impl Into<Vec<i64>>) -> Self {
+        Self { axes: Some(axes.into()), ..Self::new(shape) }
+    }
+
+    /// FFTW's guru64 interface word for word: dimensions to transform and dimensions to repeat over, each
+    /// `(n, input stride, output stride)` in complex elements.
+    ///
+    /// ```
+    /// use warpfft_core::{problem::Dim, request::Fft};
+    /// // The columns of a 6 x 8 matrix, written as rows.
+    /// let problem = Fft::guru(&[Dim::new(6, 8, 1)], &[Dim::new(8, 1, 6)]).build()?;
+    /// assert_eq!(problem.output_span(), 0..48);
+    /// # Ok::<(), warpfft_core::Error>(())
+    /// ```
+    pub fn guru(dims: &[Dim], batch: &[Dim]) -> Self {
+        Self {
+            strides: Some((dims.iter().map(|d| d.is).collect(), dims.iter().map(|d| d.os).collect())),
+            batch: batch.iter().copied().map(Batch::Strided).collect(),
+            ..Self::new(dims.iter().map(|d| d.n).collect::<Vec<_>>())
+        }
+    }
+
+    /// Repeats all that was asked so far `n` times, one after another: the stride is the largest `length * stride`
+    /// below, which for packed arrays leaves no gap.
+    #[must_use]
+    pub fn batch(mut self, n: u64) -> Self {
+        self.batch.push(Batch::Packed(n));
+        self
+    }
+
+    /// Repeats `n` times at the given distances in complex elements.
+    #[must_use]
+    pub fn batch_strided(mut self, n: u64, input_stride: i64, output_stride: i64) -> Self {
+        self.batch.push(Batch::Strided(Dim::new(n, input_stride, output_stride)));
+        self
+    }
+
+    /// Input and output strides of the shape's dimensions in complex elements, one for each.
+    ///
+    /// ```
+    /// use warpfft_core::request::Fft;
+    /// // Rows padded from 1000 to 1024 elements in the input.
+    /// let problem = Fft::new([500, 1000]).strides(&[1024, 1], &[1000, 1]).build()?;
+    /// assert_eq!(problem.input_span(), 0..499 * 1024 + 1000);
+    /// # Ok::<(), warpfft_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn strides(mut self, input: &[i64], output: &[i64]) -> Self {
+        self.strides = Some((input.to_vec(), output.to_vec()));
+        self
+    }
+
+    /// Elements of the input and output buffers at which index (0, .., 0) lies. Negative strides need one.
+    #[must_use]
+    pub fn offsets(mut self, input: u64, output: u64) -> Self {
+        (self.input_offset, self.output_offset) = (input, output);
+        self
+    }
+
+    /// Width of the real numbers.
+    #[must_use]
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
+        self
+    }
+
+    /// Double precision.
+    #[must_use]
+    pub fn f64(self) -> Self {
+        self.precision(Precision::F64)
+    }
+
+    /// Sign of the exponent.
+    #[must_use]
+    pub fn direction(mut self, direction: Direction) -> Self {
+        self.direction = direction;
+        self
+    }
+
+    /// The inverse transform; unscaled unless [`Self::scale`] or [`Self::norm`] say otherwise.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        self.direction(Direction::Inverse)
+    }
+
+    /// Factor on every output, besides what [`Self::norm`] asks for.
+    #[must_use]
+    pub fn scale(mut self, scale: f64) -> Self {
+        self.scale = scale;
+        self
+    }
+
+    /// Normalisation by numpy's rules; without it nothing is scaled.
+    #[must_use]
+    pub fn norm(mut self, norm: Norm) -> Self {
+        self.norm = Some(norm);
+        self
+    }
+
+    /// The output overwrites the input.
+    #[must_use]
+    pub fn in_place(mut self) -> Self {
+        self.placement = Placement::InPlace;
+        self
+    }
+
+    /// Real and imaginary parts in two buffers, on both sides.
+    #[must_use]
+    pub fn planar(self) -> Self {
+        self.formats(Format::Planar, Format::Planar)
+    }
+
+    /// Formats of input and output; out of place they may differ.
+    #[must_use]
+    pub fn formats(mut self, input: Format, output: Format) -> Self {
+        (self.input, self.output) = (input, output);
+        self
+    }
+
+    /// The validated problem.
+    ///
+    /// # Errors
+    ///
+    /// Axes out of range or repeated, a wrong number of strides, packed strides that overflow, and all that
+    /// [`Problem::validated`] refuses.
+    pub fn build(self) -> Result<Problem, Error> {
+        let (mut transform, mut batch) = (Vec::new(), Vec::new());
+        for (dim, transformed) in self.array_dims()?.into_iter().zip(self.transformed_axes()?) {
+            if transformed { transform.push(dim) } else { batch.push(dim) }
+        }
+        for (axis, asked) in self.batch.iter().enumerate() {
+            let dim = match *asked {
+                Batch::Strided(dim) => dim,
+                Batch::Packed(n) => packed_outside(n, &transform, &batch).ok_or(Error::TooManyElements {
+                    tensor: Tensor::Batch,
+                    axis,
+                    limit: ELEMENT_LIMIT,
+                })?,
+            };
+            batch.push(dim);
+        }
+        let scale = self.scale * self.norm_factor(&transform);
+        Problem {
+            transform,
+            batch,
+            input_offset: self.input_offset,
+            output_offset: self.output_offset,
+            precision: self.precision,
+            input: self.input,
+            output: self.output,
+            placement: self.placement,
+            direction: self.direction,
+            scale,
+        }
+        .validated()
+    }
+
+    /// The shape with its strides.
+    fn array_dims(&self) -> Result<Vec<Dim>, Error> {
+        let (input, output) = match &self.strides {
+            Some((input, output)) => (input.clone(), output.clone()),
+            None => {
+                let packed = row_major(&self.shape)?;
+                (packed.clone(), packed)
+            }
+        };
+        for (side, strides) in [(Side::Input, &input), (Side::Output, &output)] {
+            if strides.len() != self.shape.len() {
+                return Err(Error::StrideCount { side, expected: self.shape.len(), got: strides.len() });
+            }
+        }
+        let dims = self.shape.iter().zip(&input).zip(&output);
+        Ok(dims.map(|((&n, &is), &os)| Dim::new(n, is, os)).collect())
+    }
+
+    /// For each dimension of the shape whether it is transformed.
+    fn transformed_axes(&self) -> Result<Vec<bool>, Error> {
+        let rank = self.shape.len();
+        let Some(axes) = &self.axes else { return Ok(vec![true; rank]) };
+        let mut transformed = vec![false; rank];
+        for &axis in axes {
+            let from_start = if axis < 0 { i128::from(axis) + rank as i128 } else { i128::from(axis) };
+            let index = usize::try_from(from_start)
+                .ok()
+                .filter(|&index| index < rank)
+                .ok_or(Error::AxisOutOfRange { axis, rank })?;
+            if std::mem::replace(&mut transformed[index], true) {
+                return Err(Error::AxisRepeated { axis: index });
+            }
+        }
+        Ok(transformed)
+    }
+
+    fn norm_factor(&self, transform: &[Dim]) -> f64 {
+        // Lengths of 0 and products that overflow are refused later; here they must only not panic.
+        let points: f64 = transform.iter().map(|dim| dim.n.max(1) as f64).product();
+        match (self.norm, self.direction) {
+            (Some(Norm::Ortho), _) => 1.0 / points.sqrt(),
+            (Some(Norm::Backward), Direction::Inverse) | (Some(Norm::Forward), Direction::Forward) => {
+                1.0 / points
+            }
+            _ => 1.0,
+        }
+    }
+}
+
+/// Strides of a packed row-major array.
+fn row_major(shape: &[u64]) -> Result<Vec<i64>, Error> {
+    let mut strides = vec![1; shape.len()];
+    let mut below = 1i64;
+    for (axis, (&n, stride)) in shape.iter().zip(&mut strides).enumerate().rev() {
+        *stride = below;
+        // A length of 0 is refused for itself, not for the zero strides that it would make.
+        below = i64::try_from(n.max(1))
+            .ok()
+            .and_then(|n| below.checked_mul(n))
+            .ok_or(Error::TooManyElements { tensor: Tensor::Transform, axis, limit: ELEMENT_LIMIT })?;
+    }
+    Ok(strides)
+}
+
+/// `n` repetitions outside of all dimensions given; `None` where the stride overflows.
+fn packed_outside(n: u64, transform: &[Dim], batch: &[Dim]) -> Option<Dim> {
+    let reach = |stride: fn(&Dim) -> i64| {
+        let dims = transform.iter().chain(batch);
+        let reaches = dims.map(|dim| u128::from(dim.n) * u128::from(stride(dim).unsigned_abs()));
+        i64::try_from(reaches.fold(1, u128::max)).ok()
+    };
+    Some(Dim::new(n, reach(|dim| dim.is)?, reach(|dim| dim.os)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn norms_follow_numpy() {
+        let scale = |norm, direction| {
+            Fft::new([8, 2]).batch(3).direction(direction).norm(norm).scale(2.0).build().unwrap().scale
+        };
+        use Direction::{Forward, Inverse};
+        assert_eq!(scale(Norm::Backward, Forward), 2.0);
+        assert_eq!(scale(Norm::Backward, Inverse), 2.0 / 16.0);
+        assert_eq!(scale(Norm::Ortho, Forward), 0.5);
+        assert_eq!(scale(Norm::Ortho, Inverse), 0.5);
+        assert_eq!(scale(Norm::Forward, Forward), 2.0 / 16.0);
+        assert_eq!(scale(Norm::Forward, Inverse), 2.0);
+    }
+
+    #[test]
+    fn the_same_in_other_words_is_equal() {
+        let packed = Fft::new([5, 7]).batch(2).batch(3).build();
+        assert_eq!(packed, Fft::axes([6, 5, 7], [-1, 1]).build());
+        assert_eq!(packed, Fft::new([5, 7]).batch_strided(6, 35, 35).build());
+        assert_eq!(packed, Fft::new([5, 7]).strides(&[7, 1], &[7, 1]).batch(6).build());
+        let guru = [Dim::new(7, 1, 1), Dim::new(1, -9, 0), Dim::new(5, 7, 7)];
+        assert_eq!(packed, Fft::guru(&guru, &[Dim::new(2, 105, 105), Dim::new(3, 35, 35)]).build());
+        // The batch from its other end.
+        let backwards = Fft::new([5, 7]).batch_strided(6, -35, -35).offsets(175, 175).build();
+        assert_eq!(packed, backwards);
+    }
+
+    #[test]
+    fn refuses_axes_and_strides_that_do_not_fit() {
+        let axes = |axes: &[i64]| Fft::axes([2, 3, 4], axes).build().unwrap_err();
+        assert_eq!(axes(&[3]), Error::AxisOutOfRange { axis: 3, rank: 3 });
+        assert_eq!(axes(&[i64::MIN]), Error::AxisOutOfRange { axis: i64::MIN, rank: 3 });
+        assert_eq!(axes(&[0, -3]), Error::AxisRepeated { axis: 0 });
+        assert!(axes(&[-4]).to_string().ends_with("valid are -3 to 2"));
+        assert_eq!(
+            Fft::new([2, 3]).strides(&[3, 1], &[1]).build().unwrap_err(),
+            Error::StrideCount { side: Side::Output, expected: 2, got: 1 }
+        );
+    }
+
+    #[test]
+    fn refuses_what_overflows_or_is_empty() {
+        let huge = |fft: Fft| assert!(matches!(fft.build(), Err(Error::TooManyElements { .. })));
+        huge(Fft::new([1 << 40, 1 << 40]));
+        huge(Fft::new([1 << 40, 1 << 40, 1 << 40]));
+        huge(Fft::new([u64::MAX]));
+        huge(Fft::new([4]).batch(u64::MAX).batch(2));
+        huge(Fft::new([1 << 30]).batch(1 << 30));
+        assert_eq!(
+            Fft::new([4, 0]).build().unwrap_err(),
+            Error::EmptyDimension { tensor: Tensor::Transform, axis: 1 }
+        );
+        assert_eq!(
+            Fft::new([4]).batch(0).build().unwrap_err(),
+            Error::EmptyDimension { tensor: Tensor::Batch, axis: 0 }
+        );
+        assert!(matches!(Fft::new([4]).scale(f64::NAN).build(), Err(Error::Scale { .. })));
+    }
+}

@@ -100,6 +100,17 @@ pub enum Error {
         got: u64,
     },
 
+    /// An address on the device is not a multiple of what the kernels' widest access needs.
+    #[error("the {which} address {address:#x} is not a multiple of {align}; align it, as allocators do")]
+    Misaligned {
+        /// Which buffer.
+        which: Which,
+        /// Its address.
+        address: u64,
+        /// What it must be a multiple of.
+        align: u64,
+    },
+
     /// Interleaved data for a planar problem, or the other way round.
     #[error("the problem's {which} is {expected:?}, but {got:?} data was handed over")]
     WrongFormat {

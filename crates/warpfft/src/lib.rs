@@ -31,15 +31,19 @@
 //!
 //! [`survey`] tells which devices a machine has, and why one is not usable.
 
+#[cfg(any(test, feature = "cuda", feature = "wgpu"))]
+mod copy;
 pub mod device;
 mod error;
 mod host;
+mod measure;
 mod plan;
 mod span;
 
 pub use device::{Device, DeviceKind, DeviceReport, survey};
 pub use error::{Error, Which};
 pub use host::{Planes, PlanesMut, Real};
+pub use measure::Measurement;
 pub use num_complex::Complex;
 pub use plan::Plan;
 pub use warpfft_core as core;

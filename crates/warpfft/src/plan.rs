@@ -103,6 +103,10 @@ impl Plan {
         self.work.run(HostJob { input: None, output })
     }
 
+    pub(crate) fn work(&self) -> &dyn Execute {
+        &*self.work
+    }
+
     /// The device's own view of this plan, for the calls that only it has.
     #[allow(dead_code, reason = "unused when the crate is built for the processor alone")]
     pub(crate) fn work_as<W: Execute>(&self, kind: DeviceKind) -> Result<&W, Error> {

@@ -1,21 +1,12 @@
-//! Writes kernels. The builder folds constants and repeated pure instructions as it goes; complex numbers live
-//! here, as pairs of values, and not in the IR.
+//! Writes kernels. The builder folds constants and repeated pure instructions as it goes.
 
 use std::collections::HashMap;
 
 use super::fold::{Fold, fold, round_to};
+use super::hash::InstMap;
 use super::{
     Access, Block, Buffer, Cache, Cmp, Inst, Kernel, Op, Shared, ShuffleMode, Space, Special, Type, Value,
 };
-
-/// A complex number in registers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Cx {
-    /// Real part.
-    pub re: Value,
-    /// Imaginary part.
-    pub im: Value,
-}
 
 type Key = (Op, Type, Vec<Value>);
 
@@ -25,7 +16,7 @@ pub struct Builder {
     /// Blocks being written, outermost first.
     open: Vec<Block>,
     /// Pure values known in each open block.
-    known: Vec<HashMap<Key, Value>>,
+    known: Vec<InstMap<Key, Value>>,
     constants: HashMap<Value, u64>,
 }
 
@@ -45,7 +36,7 @@ impl Builder {
                 body: Block::default(),
             },
             open: vec![Block::default()],
-            known: vec![HashMap::new()],
+            known: vec![InstMap::default()],
             constants: HashMap::new(),
         }
     }
@@ -377,48 +368,11 @@ impl Builder {
 
     fn nested(&mut self, params: Vec<Value>, body: impl FnOnce(&mut Self) -> Vec<Value>) -> Block {
         self.open.push(Block { params, ..Block::default() });
-        self.known.push(HashMap::new());
+        self.known.push(InstMap::default());
         let yields = body(self);
         self.known.pop();
         let mut block = self.open.pop().expect("this block was opened above");
         block.yields = yields;
         block
-    }
-
-    // --- complex numbers ---
-
-    /// `a + b`.
-    pub fn cadd(&mut self, a: Cx, b: Cx) -> Cx {
-        Cx { re: self.add(a.re, b.re), im: self.add(a.im, b.im) }
-    }
-
-    /// `a - b`.
-    pub fn csub(&mut self, a: Cx, b: Cx) -> Cx {
-        Cx { re: self.sub(a.re, b.re), im: self.sub(a.im, b.im) }
-    }
-
-    /// `a * b`, two products and two fused multiply-adds.
-    pub fn cmul(&mut self, a: Cx, b: Cx) -> Cx {
-        let minus = self.mul(a.im, b.im);
-        let minus = self.neg(minus);
-        let cross = self.mul(a.im, b.re);
-        Cx { re: self.fma(a.re, b.re, minus), im: self.fma(a.re, b.im, cross) }
-    }
-
-    /// `a * i` or `a * -i`.
-    pub fn cmul_i(&mut self, a: Cx, negative: bool) -> Cx {
-        if negative { Cx { re: a.im, im: self.neg(a.re) } } else { Cx { re: self.neg(a.im), im: a.re } }
-    }
-
-    /// `a * s` for a real constant.
-    pub fn cscale(&mut self, a: Cx, s: f64) -> Cx {
-        let ty = self.ty(a.re);
-        let s = self.float(ty, s);
-        Cx { re: self.mul(a.re, s), im: self.mul(a.im, s) }
-    }
-
-    /// Complex constant.
-    pub fn cconst(&mut self, ty: Type, re: f64, im: f64) -> Cx {
-        Cx { re: self.float(ty, re), im: self.float(ty, im) }
     }
 }

@@ -1,7 +1,7 @@
 //! Local rewrite rules: what one instruction becomes when some of its arguments are constants. The builder
 //! applies them as it goes, and the simplifier to a fixed point.
 
-use super::{Cmp, Op, Type, Value};
+use super::{Op, Type, Value};
 
 /// What an instruction folds to.
 pub(super) enum Fold {
@@ -31,13 +31,13 @@ pub(super) fn fold(
     arg_ty: Type,
     constant: &dyn Fn(Value) -> Option<u64>,
 ) -> Option<Fold> {
-    let consts: Vec<Option<u64>> = args.iter().map(|&a| constant(a)).collect();
-    if !args.is_empty() && consts.iter().all(Option::is_some) {
-        let bits: Vec<u64> = consts.iter().flatten().copied().collect();
-        let folded =
-            if arg_ty.is_float() { fold_float(op, ty, &bits) } else { fold_int(op, ty, arg_ty, &bits) };
-        return folded.map(Fold::Const);
+    let mut known = [None; 3];
+    if args.len() > known.len() {
+        return None;
     }
+    let consts = &mut known[..args.len()];
+    consts.iter_mut().zip(args).for_each(|(known, &arg)| *known = constant(arg));
+    let consts = &*consts;
     if op == Op::Select {
         return match consts[0] {
             Some(0) => Some(Fold::Same(args[2])),
@@ -46,11 +46,15 @@ pub(super) fn fold(
             None => None,
         };
     }
-    if arg_ty.is_float() {
-        identities_float(op, args, &consts)
-    } else {
-        identities_int(op, ty, args, &consts)
+    if !args.is_empty() && consts.iter().all(Option::is_some) {
+        let bits: Vec<u64> = consts.iter().flatten().copied().collect();
+        let folded =
+            if arg_ty.is_float() { fold_float(op, ty, &bits) } else { fold_int(op, ty, arg_ty, &bits) };
+        if let Some(bits) = folded {
+            return Some(Fold::Const(bits));
+        }
     }
+    if arg_ty.is_float() { identities_float(op, args, consts) } else { identities_int(op, ty, args, consts) }
 }
 
 fn identities_float(op: Op, args: &[Value], consts: &[Option<u64>]) -> Option<Fold> {
@@ -102,20 +106,22 @@ fn fold_float(op: Op, ty: Type, bits: &[u64]) -> Option<u64> {
         Op::Add => x(0) + x(1),
         Op::Sub => x(0) - x(1),
         Op::Mul => x(0) * x(1),
-        // Exact only in f64; narrower types round the exact product-sum once all the same, but f64 cannot hold
-        // it in every case, so those are left to the device.
         Op::Fma if ty == Type::F64 => x(0).mul_add(x(1), x(2)),
+        Op::Fma if ty == Type::F32 => f64::from((x(0) as f32).mul_add(x(1) as f32, x(2) as f32)),
+        // For the half types an f64 cannot hold the exact product-sum in every case: left to the device.
         Op::Neg => -x(0),
         Op::Min => x(0).min(x(1)),
         Op::Max => x(0).max(x(1)),
         Op::Convert if ty.is_float() => x(0),
+        Op::Cmp(cmp) => return Some(cmp.holds(x(0).partial_cmp(&x(1))).into()),
         _ => return None,
     };
-    Some(round_to(ty, value).to_bits())
+    // What overflows is left to the device: there are no infinite constants.
+    let rounded = round_to(ty, value);
+    rounded.is_finite().then(|| rounded.to_bits())
 }
 
 fn fold_int(op: Op, ty: Type, arg_ty: Type, bits: &[u64]) -> Option<u64> {
-    let wide = arg_ty == Type::U64;
     let signed = arg_ty == Type::I32;
     let sign = |x: u64| i64::from(x as u32 as i32);
     let a = bits[0];
@@ -142,14 +148,7 @@ fn fold_int(op: Op, ty: Type, arg_ty: Type, bits: &[u64]) -> Option<u64> {
         Op::Xor => a ^ b,
         Op::Cmp(cmp) => {
             let order = if signed { sign(a).cmp(&sign(b)) } else { a.cmp(&b) };
-            return Some(u64::from(match cmp {
-                Cmp::Eq => order.is_eq(),
-                Cmp::Ne => order.is_ne(),
-                Cmp::Lt => order.is_lt(),
-                Cmp::Le => order.is_le(),
-                Cmp::Gt => order.is_gt(),
-                Cmp::Ge => order.is_ge(),
-            }));
+            return Some(cmp.holds(Some(order)).into());
         }
         Op::Convert if ty.is_float() => {
             let x = if signed { sign(a) as f64 } else { a as f64 };
@@ -162,7 +161,6 @@ fn fold_int(op: Op, ty: Type, arg_ty: Type, bits: &[u64]) -> Option<u64> {
     Some(match ty {
         Type::Bool => value & 1,
         Type::U64 => value,
-        _ if wide && op != Op::Convert => value,
         _ => value & u64::from(u32::MAX),
     })
 }

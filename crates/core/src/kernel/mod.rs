@@ -22,16 +22,21 @@
 //! Emitters take only a [`Verified`] kernel, which [`verify`] alone can make.
 
 mod build;
+mod complex;
 mod fold;
+mod hash;
 mod op;
 pub mod pass;
 pub mod simulate;
+mod table;
 pub mod text;
 pub mod verify;
 
-pub use build::{Builder, Cx};
+pub use build::Builder;
+pub use complex::Cx;
 pub use op::{Cache, Cmp, MmaShape, Op, ShuffleMode, Special};
-pub use verify::Verified;
+pub use table::{Class, Effect, Info, Operand, Place};
+pub use verify::{KernelError, Verified};
 
 /// An SSA value: an index into [`Kernel::types`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,4 +1,5 @@
-//! The one table of operations.
+//! The operations. What each takes and gives stands in the table beside (`table.rs`); what each does, in the
+//! simulator.
 
 /// Values that the hardware provides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,1 +1,9 @@
-//! Numbers only: factors, primitive roots, twiddles, and the reference transform in higher precision.
+//! Numbers only: factors, modular arithmetic, roots of unity, and the reference transform in higher precision.
+//!
+//! Nothing here knows about plans or devices. Everything that an emitted kernel reads from a table is made here,
+//! in double-double arithmetic, and rounded once.
+
+pub mod dd;
+pub mod factor;
+pub mod reference;
+pub mod twiddle;

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 use warpfft_core::problem::Problem;
 use warpfft_core::program::Program;
@@ -9,6 +10,12 @@ use warpfft_core::target::Limits;
 
 use super::DeviceKind;
 use crate::error::Error;
+use crate::measure::Measurement;
+
+/// Kernels for a problem within a device's limits.
+pub(crate) fn compiled(problem: &Problem, limits: &Limits) -> Result<Program, Error> {
+    Ok(warpfft_core::compile(problem, limits)?)
+}
 
 /// An opened device.
 pub(crate) trait Backend: Any + Send + Sync {
@@ -20,6 +27,11 @@ pub(crate) trait Backend: Any + Send + Sync {
 
     /// What kernels for it may use; `None` for the processor, which takes problems and not kernels.
     fn limits(&self) -> Option<&Limits>;
+
+    /// Whether it is hardware of its own: a software driver of a GPU interface is not.
+    fn is_hardware(&self) -> bool {
+        true
+    }
 
     /// Makes a compiled program ready to run.
     fn load(&self, program: Program) -> Result<Arc<dyn Execute>, Error>;
@@ -47,4 +59,7 @@ pub(crate) trait Execute: Any + Send + Sync {
 
     /// Runs on host memory and returns when the output is there.
     fn run(&self, job: HostJob<'_>) -> Result<(), Error>;
+
+    /// Times itself against a copy of the same bytes.
+    fn measure(&self, budget: Duration) -> Result<Measurement, Error>;
 }

@@ -1,7 +1,15 @@
 //! Where plans run. One device more is one file here, and one line in [`DeviceKind`] and in each `match` on it.
 
 pub(crate) mod backend;
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+mod cache;
+mod check;
 mod cpu;
+#[cfg(feature = "cuda")]
+pub mod cuda;
+pub mod sim;
+#[cfg(feature = "wgpu")]
+pub mod wgpu;
 
 use std::sync::Arc;
 
@@ -73,7 +81,13 @@ pub struct DeviceReport {
 /// Looks for devices of every kind. Each kind gives at least one report: of what was found, or of why nothing
 /// was.
 pub fn survey() -> Vec<DeviceReport> {
-    vec![cpu::report()]
+    let mut reports = Vec::new();
+    #[cfg(feature = "cuda")]
+    reports.extend(cuda::reports());
+    #[cfg(feature = "wgpu")]
+    reports.extend(wgpu::reports());
+    reports.extend([cpu::report(), sim::report()]);
+    reports
 }
 
 /// An opened device. Clones are the same device.
@@ -95,14 +109,34 @@ impl Device {
     pub fn open(kind: DeviceKind) -> Result<Self, Error> {
         match kind {
             DeviceKind::Cpu => Ok(Self::cpu()),
-            DeviceKind::Auto => Ok(Self::cpu()),
-            DeviceKind::Cuda | DeviceKind::Wgpu | DeviceKind::Sim => Err(Error::NotBuilt { kind }),
+            DeviceKind::Sim => Ok(Self::sim(Limits::h200())),
+            #[cfg(feature = "cuda")]
+            DeviceKind::Cuda => Self::cuda(0),
+            #[cfg(feature = "wgpu")]
+            DeviceKind::Wgpu => Self::wgpu(),
+            DeviceKind::Auto => Ok([DeviceKind::Cuda, DeviceKind::Wgpu]
+                .into_iter()
+                .filter_map(|kind| Self::open(kind).ok())
+                .find(Self::is_fast)
+                .unwrap_or_else(Self::cpu)),
+            #[allow(unreachable_patterns, reason = "reached in builds without all devices")]
+            kind => Err(Error::NotBuilt { kind }),
         }
     }
 
     /// The processor.
     pub fn cpu() -> Self {
         Self(cpu::open())
+    }
+
+    /// The simulator of a device with these limits.
+    pub fn sim(limits: Limits) -> Self {
+        Self(sim::open(limits))
+    }
+
+    /// Whether it is hardware of its own, and not this processor in disguise.
+    fn is_fast(&self) -> bool {
+        self.0.is_hardware()
     }
 
     /// Its kind; never [`DeviceKind::Auto`].

@@ -1,1 +1,74 @@
-//! In preparation.
+//! What makes a kernel legal for its target, small, and easy on registers. Each pass is one file and one
+//! function on a [`Kernel`]; [`optimise`] runs them all.
+//!
+//! Floating-point arithmetic is never reassociated and never contracted: a fused multiply-add is there only
+//! where the builder wrote one. The rewrites change at most the sign of a zero.
+
+mod algebra;
+mod cse;
+mod dce;
+mod legal;
+mod order;
+mod pressure;
+mod renumber;
+mod simplify;
+
+#[cfg(test)]
+mod tests;
+
+pub use cse::share;
+pub use dce::drop_dead;
+pub use legal::legalise;
+pub use order::order;
+pub use pressure::max_live;
+pub use renumber::renumber;
+pub use simplify::simplify;
+
+use super::verify::{KernelError, Verified, verify};
+use super::{Block, Kernel, Type, Value};
+use crate::target::Limits;
+
+/// Sharing may make rules apply that did not before; in practice once.
+const ROUNDS: usize = 4;
+
+/// Runs all passes for a target.
+///
+/// # Errors
+///
+/// If the kernel is malformed, or needs what the target does not have.
+pub fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, KernelError> {
+    // The passes rely on the form.
+    let mut kernel = verify(kernel)?.into_inner();
+    legalise(&mut kernel, limits)?;
+    for _ in 0..ROUNDS {
+        simplify(&mut kernel);
+        if !share(&mut kernel) {
+            break;
+        }
+    }
+    drop_dead(&mut kernel);
+    order(&mut kernel);
+    renumber(&mut kernel);
+    verify(kernel)
+}
+
+/// 32-bit registers that a value takes. Predicates have registers of their own.
+const fn registers(ty: Type) -> u32 {
+    match ty {
+        Type::Bool => 0,
+        Type::I32 | Type::U32 | Type::F16 | Type::Bf16 | Type::F32 => 1,
+        Type::U64 | Type::F64 | Type::Ptr(super::Space::Global(_)) => 2,
+        Type::Ptr(_) => 1,
+    }
+}
+
+/// Calls `f` with each value that a block uses, inner blocks included.
+fn uses(block: &Block, f: &mut dyn FnMut(Value)) {
+    for inst in &block.insts {
+        inst.args.iter().for_each(|&arg| f(arg));
+        for inner in &inst.blocks {
+            uses(inner, f);
+        }
+    }
+    block.yields.iter().for_each(|&value| f(value));
+}

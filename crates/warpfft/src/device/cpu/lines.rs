@@ -3,10 +3,10 @@
 //! place) goes through an array of its own, because its lines overlap others' lines.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use num_complex::Complex;
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use rayon::prelude::IndexedParallelIterator;
+use rayon::prelude::*;
 use rustfft::Fft;
 use warpfft_core::problem::{Dim, Format, Placement, Problem};
 use warpfft_core::program::Program;
@@ -16,6 +16,7 @@ use super::tile::{Mode, Scratch, run_tile};
 use super::view::View;
 use crate::device::backend::{Execute, HostJob};
 use crate::error::Error;
+use crate::measure::{self, Measurement};
 use crate::span;
 
 /// Below so many elements a second thread costs more than it brings.
@@ -54,6 +55,7 @@ pub(super) struct Pass<T> {
 
 /// A problem ready to run on the processor.
 pub(super) struct CpuPlan<T> {
+    problem: Problem,
     passes: Vec<Pass<T>>,
     elements: u64,
     staged: bool,
@@ -95,7 +97,7 @@ impl<T: CpuReal> CpuPlan<T> {
         }
         let elements = axes.iter().map(|axis| axis.n).product();
         let parallel = elements >= PARALLEL_FROM && span::injective(problem, |dim| dim.os);
-        Ok(Self { passes, elements, staged, parallel })
+        Ok(Self { problem: problem.clone(), passes, elements, staged, parallel })
     }
 }
 
@@ -249,7 +251,48 @@ impl<T: CpuReal> Pass<T> {
     }
 }
 
+/// A copy by all threads.
+fn copy<T: CpuReal>(from: &[T], to: &mut [T]) {
+    let share = from.len().div_ceil(rayon::current_num_threads()).max(4096);
+    to.par_chunks_mut(share).zip(from.par_chunks(share)).for_each(|(to, from)| to.copy_from_slice(from));
+}
+
+/// Numbers to measure with.
+fn noise<T: CpuReal>(bytes: u64) -> Vec<T> {
+    bytemuck::pod_collect_to_vec(&measure::noise(bytes as usize, size_of::<T>() == 8))
+}
+
 impl<T: CpuReal> Execute for CpuPlan<T> {
+    fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
+        let problem = &self.problem;
+        let read = span::plane_bytes(problem, problem.input, span::input(problem)?);
+        let mut write = span::plane_bytes(problem, problem.output, span::output(problem)?);
+        let in_place = problem.placement == Placement::InPlace;
+        if in_place {
+            write = [write[0].max(read[0]), write[1].max(read[1])];
+        }
+        let input: [Vec<T>; 2] = read.map(noise);
+        let mut output: [Vec<T>; 2] = write.map(noise);
+        let bytes = measure::bytes(problem);
+        let source: Vec<T> = noise(bytes / 2);
+        let mut target = source.clone();
+        let copies = |repeats| {
+            measure::clock(repeats, || {
+                copy(&source, &mut target);
+                Ok(())
+            })
+        };
+        let transforms = |repeats| {
+            measure::clock(repeats, || {
+                let [re, im] = &mut output;
+                let output = [bytemuck::cast_slice_mut(re), bytemuck::cast_slice_mut(im)];
+                let planes = [bytemuck::cast_slice(&input[0]), bytemuck::cast_slice(&input[1])];
+                self.run(HostJob { input: (!in_place).then_some(planes), output })
+            })
+        };
+        measure::in_turns(budget, bytes, false, copies, transforms)
+    }
+
     fn program(&self) -> Option<&Program> {
         None
     }

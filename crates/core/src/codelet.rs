@@ -1,0 +1,226 @@
+//! Formulas to straight-line code: transforms of short lengths on values in registers.
+//!
+//! Every codelet is generated from an identity, none is typed in: lengths 1 to 4 from the definition, coprime
+//! products by Good and Thomas (no twiddles between the factors), other products by Cooley and Tukey with
+//! constant twiddles, primes by the symmetric form that halves the products by pairing `x[j]` with `x[p - j]`.
+
+use crate::kernel::{Builder, Cx};
+use crate::math::{factor, twiddle};
+use crate::problem::Direction;
+
+/// Lengths that have a codelet: what a thread's registers hold.
+pub fn has_codelet(n: u64) -> bool {
+    (1..=16).contains(&n) || matches!(n, 17 | 19 | 23 | 25 | 29 | 31 | 32)
+}
+
+/// The transform of `x` in natural order, unscaled.
+pub fn dft(b: &mut Builder, x: &[Cx], direction: Direction) -> Vec<Cx> {
+    let n = x.len();
+    match n {
+        0 | 1 => x.to_vec(),
+        2 => vec![b.cadd(x[0], x[1]), b.csub(x[0], x[1])],
+        4 => dft4(b, x, direction),
+        _ => match split(n) {
+            None => dft_prime(b, x, direction),
+            Some((p, q)) if factor::gcd(p as u64, q as u64) == 1 => good_thomas(b, x, p, q, direction),
+            Some((p, q)) => cooley_tukey(b, x, p, q, direction),
+        },
+    }
+}
+
+/// How a composite length is split in two; `None` for primes. Coprime factors first, else as even as possible
+/// with radix 4 preferred, since its rotations are free.
+fn split(n: usize) -> Option<(usize, usize)> {
+    let powers = factor::factorise(n as u64);
+    let (p, e) = powers[0];
+    let first = p.pow(e) as usize;
+    if first != n {
+        return Some((first, n / first));
+    }
+    match (p, e) {
+        (_, 1) => None,
+        (2, 3) => Some((2, 4)),
+        (2, 4) => Some((4, 4)),
+        (2, 5) => Some((4, 8)),
+        _ => Some((p as usize, n / p as usize)),
+    }
+}
+
+fn dft4(b: &mut Builder, x: &[Cx], direction: Direction) -> Vec<Cx> {
+    let (s02, d02) = (b.cadd(x[0], x[2]), b.csub(x[0], x[2]));
+    let (s13, d13) = (b.cadd(x[1], x[3]), b.csub(x[1], x[3]));
+    let turned = b.cmul_i(d13, direction == Direction::Forward);
+    vec![b.cadd(s02, s13), b.cadd(d02, turned), b.csub(s02, s13), b.csub(d02, turned)]
+}
+
+/// Multiplies by the constant `exp(-+ 2 pi i k / n)`; multiples of an eighth turn cost no products or two.
+pub fn rotate(b: &mut Builder, x: Cx, k: u64, n: u64, direction: Direction) -> Cx {
+    let k = k % n;
+    let forward = direction == Direction::Forward;
+    if 4 * k % n == 0 {
+        return match 4 * k / n {
+            0 => x,
+            2 => Cx { re: b.neg(x.re), im: b.neg(x.im) },
+            quarter => b.cmul_i(x, (quarter == 1) == forward),
+        };
+    }
+    let (cos, sin) = twiddle::root(k, n);
+    let sin = if forward { sin } else { -sin };
+    if 8 * k % n == 0 {
+        // cos and sin are +-h: two additions and two products.
+        let (sum, difference) = (b.add(x.re, x.im), b.sub(x.re, x.im));
+        let same_sign = cos * sin > 0.0;
+        let ty = b.ty(x.re);
+        let (h, minus_h) = (b.float(ty, cos), b.float(ty, -cos));
+        return if same_sign {
+            Cx { re: b.mul(difference, h), im: b.mul(sum, h) }
+        } else {
+            Cx { re: b.mul(sum, h), im: b.mul(difference, minus_h) }
+        };
+    }
+    let ty = b.ty(x.re);
+    let w = b.cconst(ty, cos, sin);
+    b.cmul(x, w)
+}
+
+/// Cooley and Tukey, *An algorithm for the machine calculation of complex Fourier series* (1965): `n = p q`,
+/// p transforms of length q of every p-th point, twiddles, q transforms of length p.
+fn cooley_tukey(b: &mut Builder, x: &[Cx], p: usize, q: usize, direction: Direction) -> Vec<Cx> {
+    let n = p * q;
+    let columns: Vec<Vec<Cx>> = (0..p)
+        .map(|j| {
+            let column: Vec<Cx> = (0..q).map(|i| x[i * p + j]).collect();
+            dft(b, &column, direction)
+        })
+        .collect();
+    let mut out = vec![x[0]; n];
+    for k in 0..q {
+        let row: Vec<Cx> =
+            (0..p).map(|j| rotate(b, columns[j][k], (j * k) as u64, n as u64, direction)).collect();
+        for (i, value) in dft(b, &row, direction).into_iter().enumerate() {
+            out[k + q * i] = value;
+        }
+    }
+    out
+}
+
+/// Good, *The interaction algorithm and practical Fourier analysis* (1958): coprime p and q make a
+/// two-dimensional transform without twiddles. Input index `(q i + p j) mod n` (Ruritanian map), output by the
+/// Chinese remainder theorem.
+fn good_thomas(b: &mut Builder, x: &[Cx], p: usize, q: usize, direction: Direction) -> Vec<Cx> {
+    let n = p * q;
+    let rows: Vec<Vec<Cx>> = (0..p)
+        .map(|i| {
+            let row: Vec<Cx> = (0..q).map(|j| x[(q * i + p * j) % n]).collect();
+            dft(b, &row, direction)
+        })
+        .collect();
+    let mut out = vec![x[0]; n];
+    let columns: Vec<Vec<Cx>> = (0..q)
+        .map(|k2| {
+            let column: Vec<Cx> = rows.iter().map(|row| row[k2]).collect();
+            dft(b, &column, direction)
+        })
+        .collect();
+    for (k, value) in out.iter_mut().enumerate() {
+        *value = columns[k % q][k % p];
+    }
+    out
+}
+
+/// Odd primes: with `s[j] = x[j] + x[p-j]` and `d[j] = x[j] - x[p-j]`,
+/// `X[k], X[p-k] = (x[0] + sum s[j] cos jk) -+ i sum d[j] sin jk`: half the products of the definition, all of
+/// them real factors in chains of fused multiply-adds.
+fn dft_prime(b: &mut Builder, x: &[Cx], direction: Direction) -> Vec<Cx> {
+    let p = x.len();
+    let half = (p - 1) / 2;
+    let ty = b.ty(x[0].re);
+    let sums: Vec<Cx> = (1..=half).map(|j| b.cadd(x[j], x[p - j])).collect();
+    let differences: Vec<Cx> = (1..=half).map(|j| b.csub(x[j], x[p - j])).collect();
+    let mut out = vec![x[0]; p];
+    out[0] = sums.iter().fold(x[0], |sum, &s| b.cadd(sum, s));
+    for k in 1..=half {
+        let mut even = x[0];
+        let mut odd: Option<Cx> = None;
+        for j in 1..=half {
+            let (cos, sin) = twiddle::root((j * k) as u64, p as u64);
+            let (cos, sin) = (b.float(ty, cos), b.float(ty, sin * -direction.sign()));
+            let (s, d) = (sums[j - 1], differences[j - 1]);
+            even = Cx { re: b.fma(s.re, cos, even.re), im: b.fma(s.im, cos, even.im) };
+            odd = Some(match odd {
+                None => Cx { re: b.mul(d.re, sin), im: b.mul(d.im, sin) },
+                Some(o) => Cx { re: b.fma(d.re, sin, o.re), im: b.fma(d.im, sin, o.im) },
+            });
+        }
+        if let Some(odd) = odd {
+            let turned = b.cmul_i(odd, false);
+            out[k] = b.cadd(even, turned);
+            out[p - k] = b.csub(even, turned);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Op, Type};
+
+    /// Runs a codelet's straight-line code on the host in f64.
+    fn run(n: usize, direction: Direction, x: &[(f64, f64)]) -> Vec<(f64, f64)> {
+        let mut b = Builder::new("codelet", 1, 1);
+        let space = b.buffer("x", Type::F64, crate::kernel::Access::ReadWrite, 2 * n as u64);
+        let zero = b.u32(0);
+        let ptr = b.addr(space, zero);
+        let input: Vec<Cx> = (0..n)
+            .map(|i| {
+                let pair = b.load(ptr, 2 * i as i32, 2, crate::kernel::Cache::Default, None);
+                Cx { re: pair[0], im: pair[1] }
+            })
+            .collect();
+        let output = dft(&mut b, &input, direction);
+        let kernel = b.finish();
+        let mut values = vec![0.0; kernel.types.len()];
+        let mut loads = x.iter();
+        for inst in &kernel.body.insts {
+            let arg = |i: usize| values[inst.args[i].0 as usize];
+            let value = match inst.op {
+                Op::Const(bits) => f64::from_bits(bits),
+                Op::Load { .. } => {
+                    let &(re, im) = loads.next().expect("one load an input");
+                    values[inst.results[1].0 as usize] = im;
+                    re
+                }
+                Op::Add => arg(0) + arg(1),
+                Op::Sub => arg(0) - arg(1),
+                Op::Mul => arg(0) * arg(1),
+                Op::Neg => -arg(0),
+                Op::Fma => arg(0).mul_add(arg(1), arg(2)),
+                _ => continue,
+            };
+            values[inst.results[0].0 as usize] = value;
+        }
+        output.iter().map(|z| (values[z.re.0 as usize], values[z.im.0 as usize])).collect()
+    }
+
+    #[test]
+    fn every_codelet_is_the_transform() {
+        for n in (1..=32_usize).filter(|&n| has_codelet(n as u64)) {
+            let x: Vec<(f64, f64)> =
+                (0..n).map(|_| (rand::random_range(-1.0..1.0), rand::random_range(-1.0..1.0))).collect();
+            for direction in [Direction::Forward, Direction::Inverse] {
+                for (k, (re, im)) in run(n, direction, &x).into_iter().enumerate() {
+                    let (mut want_re, mut want_im) = (0.0, 0.0);
+                    for (j, &(a, b)) in x.iter().enumerate() {
+                        let (c, s) = twiddle::root((j * k % n) as u64, n as u64);
+                        let s = if direction == Direction::Forward { s } else { -s };
+                        want_re += a * c - b * s;
+                        want_im += a * s + b * c;
+                    }
+                    let error = (re - want_re).hypot(im - want_im);
+                    assert!(error < 1e-13, "length {n} {direction:?}, output {k}: off by {error:e}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What a plan does, shown as a database shows a query plan: passes, bytes, copies predicted, radices, threads,
+//! registers, shared memory, conflicts, workspace. Needs no device.
+
+use std::fmt;
+
+use crate::cost;
+use crate::error::Error;
+use crate::pass::{Array, Method, Pass};
+use crate::problem::Problem;
+use crate::program::{Compiled, Part};
+use crate::target::Limits;
+
+/// One pass over memory and its kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PassSummary {
+    /// Kernel's name.
+    pub kernel: String,
+    /// What is transformed, as an s-expression.
+    pub method: String,
+    /// Radices of each axis.
+    pub radices: Vec<Vec<u32>>,
+    /// Array that is read and array that is written.
+    pub route: (String, String),
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// Time over a copy of the problem's bytes that the cost model expects.
+    pub copies: f64,
+    /// Blocks of the launch.
+    pub blocks: u64,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Blocks of a cluster.
+    pub cluster: u32,
+    /// Transforms of a block.
+    pub transforms: u64,
+    /// Registers of a thread, estimated.
+    pub registers: u32,
+    /// Shared memory of a block in bytes.
+    pub shared_bytes: u32,
+    /// Blocks that a multiprocessor holds, estimated.
+    pub resident_blocks: u32,
+    /// Exchanges through shared memory.
+    pub exchanges: u32,
+    /// Shared-memory wavefronts of the worst exchange over the fewest possible: 1 is free of conflicts.
+    pub conflicts: f64,
+    /// Instructions of the kernel.
+    pub instructions: usize,
+}
+
+/// What a plan does on a device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The device's name.
+    pub device: String,
+    /// Plan of each transform dimension.
+    pub plans: Vec<String>,
+    /// Passes in order.
+    pub passes: Vec<PassSummary>,
+    /// Bytes of workspace.
+    pub workspace_bytes: u64,
+    /// Bytes of constant tables.
+    pub table_bytes: u64,
+    /// Bytes of the problem, read once and written once.
+    pub bytes: u64,
+    /// Time over a copy of the problem's bytes that the cost model expects.
+    pub predicted_copies: f64,
+    /// That copy in seconds, at the device's nominal speed.
+    pub copy_seconds: f64,
+}
+
+/// Explains a problem's plan on a device.
+///
+/// # Errors
+///
+/// As [`compile`](crate::program::compile).
+///
+/// # Examples
+///
+/// ```
+/// use warpfft_core::{explain::explain, request::Fft, target::Limits};
+///
+/// let problem = Fft::new([1000]).batch(64).build()?;
+/// let explanation = explain(&problem, &Limits::named("webgpu-min").unwrap())?;
+/// assert_eq!(explanation.passes.len(), 1);
+/// println!("{explanation}");
+/// # Ok::<(), warpfft_core::Error>(())
+/// ```
+pub fn explain(problem: &Problem, limits: &Limits) -> Result<Explanation, Error> {
+    let compiled = Compiled::of(problem, limits)?;
+    let complex = problem.precision.complex_bytes();
+    let elements: u64 = problem.transform.iter().chain(&problem.batch).map(|dim| dim.n).product();
+    let bytes = 2 * elements * complex;
+    let passes: Vec<PassSummary> = compiled
+        .schedule
+        .passes
+        .iter()
+        .zip(&compiled.parts)
+        .enumerate()
+        .map(|(i, (pass, part))| {
+            let kernel = &compiled.program.kernels[compiled.program.launches[i].kernel];
+            summarise(pass, part, kernel, elements, limits)
+        })
+        .collect();
+    Ok(Explanation {
+        device: limits.name.clone(),
+        plans: compiled.schedule.plans.iter().map(ToString::to_string).collect(),
+        workspace_bytes: compiled.program.workspace_bytes,
+        table_bytes: compiled.program.tables.iter().map(crate::program::Table::bytes).sum(),
+        bytes,
+        predicted_copies: passes.iter().map(|pass| pass.copies).sum(),
+        copy_seconds: bytes as f64 / limits.copy_bytes_per_second,
+        passes,
+    })
+}
+
+fn summarise(
+    pass: &Pass,
+    part: &Part,
+    kernel: &crate::kernel::Kernel,
+    elements: u64,
+    limits: &Limits,
+) -> PassSummary {
+    let took = cost::occupancy(pass, &part.tile, limits);
+    let moved = pass.elements();
+    let limited = |factor: Option<crate::pass::Pointwise>| {
+        let kept = factor.and_then(|f| f.limit).map_or(1.0, |limit| {
+            let indexed: u64 = indexed_elements(pass);
+            (limit as f64 / indexed as f64).min(1.0)
+        });
+        (moved as f64 * kept) as u64 * pass.precision.complex_bytes()
+    };
+    PassSummary {
+        kernel: kernel.name.clone(),
+        method: method(pass),
+        radices: pass.axes.iter().map(|axis| axis.method.radices().to_vec()).collect(),
+        route: (array(pass.src.array), array(pass.dst.array)),
+        bytes_read: limited(pass.load),
+        bytes_written: limited(pass.store),
+        copies: part.cost * moved as f64 / elements as f64,
+        blocks: kernel.blocks,
+        threads: kernel.threads,
+        cluster: kernel.cluster,
+        transforms: part.tile.batch.iter().product(),
+        registers: took.map_or(0, |took| took.registers),
+        shared_bytes: kernel.shared_bytes(),
+        resident_blocks: took.map_or(0, |took| took.blocks),
+        exchanges: part.exchanges,
+        conflicts: part.conflicts,
+        instructions: kernel.body.insts.len(),
+    }
+}
+
+/// Range of the index of a pass's pointwise factor.
+fn indexed_elements(pass: &Pass) -> u64 {
+    let axes = pass.axes.iter().map(|axis| &axis.dim);
+    axes.chain(&pass.batch).filter(|dim| dim.load_index + dim.store_index > 0).map(|dim| dim.n).product()
+}
+
+fn array(array: Array) -> String {
+    match array {
+        Array::Input => "input".into(),
+        Array::Output => "output".into(),
+        Array::Workspace(region) => format!("workspace {region}"),
+    }
+}
+
+fn method(pass: &Pass) -> String {
+    let axes: Vec<String> = pass
+        .axes
+        .iter()
+        .map(|axis| {
+            let radices: Vec<String> = axis.method.radices().iter().map(ToString::to_string).collect();
+            match axis.method {
+                Method::MixedRadix(_) => format!("{} = {}", axis.dim.n, radices.join(" x ")),
+                Method::Bluestein(_) => {
+                    format!(
+                        "{} by bluestein over {} = {}",
+                        axis.dim.n,
+                        axis.method.points(),
+                        radices.join(" x ")
+                    )
+                }
+            }
+        })
+        .collect();
+    let mut text = if axes.is_empty() { "copy".into() } else { axes.join(", ") };
+    if let Some(modulus) = pass.twiddle {
+        text += &format!(", twiddle {modulus}");
+    }
+    text
+}
+
+fn bytes(count: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = count as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{count} B") } else { format!("{value:.4} {}", units[unit]) }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.passes.len();
+        let s = if count == 1 { "" } else { "es" };
+        writeln!(f, "{count} pass{s} on {}, {:.2} copies predicted", self.device, self.predicted_copies)?;
+        for (i, plan) in self.plans.iter().enumerate() {
+            writeln!(f, "axis {i}: {plan}")?;
+        }
+        for (i, pass) in self.passes.iter().enumerate() {
+            writeln!(f, "-> pass {}: {}", i + 1, pass.method)?;
+            writeln!(f, "   {} -> {}", pass.route.0, pass.route.1)?;
+            writeln!(
+                f,
+                "   reads {}, writes {}, {:.2} copies",
+                bytes(pass.bytes_read),
+                bytes(pass.bytes_written),
+                pass.copies
+            )?;
+            writeln!(
+                f,
+                "   kernel {}: {} blocks x {} threads, {} transforms a block, ~{} registers, {} shared, {} \
+                 resident blocks",
+                pass.kernel,
+                pass.blocks,
+                pass.threads,
+                pass.transforms,
+                pass.registers,
+                bytes(u64::from(pass.shared_bytes)),
+                pass.resident_blocks
+            )?;
+            writeln!(
+                f,
+                "   {} exchanges, bank conflicts x{:.2}, {} instructions",
+                pass.exchanges, pass.conflicts, pass.instructions
+            )?;
+        }
+        writeln!(f, "workspace {}, tables {}", bytes(self.workspace_bytes), bytes(self.table_bytes))?;
+        write!(
+            f,
+            "one copy: {} at {:.2} TB/s, {:.1} us",
+            bytes(self.bytes),
+            self.bytes as f64 / self.copy_seconds / 1e12,
+            self.copy_seconds * 1e6
+        )
+    }
+}

@@ -1,0 +1,131 @@
+//! Makes a kernel legal for a target: drops hints that the target does not take, and refuses what it lacks.
+
+use crate::kernel::verify::{KernelError, Site};
+use crate::kernel::{Block, Cache, Inst, Kernel, MmaShape, Op, Space, Type, Value};
+use crate::target::{Api, Limits};
+
+/// Makes a kernel legal for a target.
+///
+/// # Errors
+///
+/// Names the instruction or array and what the target lacks for it, or the limit that is exceeded.
+pub fn legalise(kernel: &mut Kernel, limits: &Limits) -> Result<(), KernelError> {
+    sizes(kernel, limits)?;
+    for (name, elem) in arrays(kernel) {
+        if missing(elem, limits).is_some() {
+            let (name, device) = (name.to_owned(), limits.name.clone());
+            return Err(KernelError::UnsupportedArray { name, elem, device });
+        }
+    }
+    let mut walk = Walk { types: &kernel.types, limits, next: 0 };
+    walk.block(&mut kernel.body)
+}
+
+fn sizes(kernel: &Kernel, limits: &Limits) -> Result<(), KernelError> {
+    let buffer = kernel.buffers.iter().map(|b| b.len.saturating_mul(b.elem.bytes().into())).max();
+    let rows = [
+        ("threads of a block", u64::from(kernel.threads), u64::from(limits.max_threads)),
+        ("blocks of a cluster", kernel.cluster.into(), limits.max_cluster.into()),
+        ("blocks of a launch", kernel.blocks, limits.max_blocks),
+        ("bytes of shared memory", kernel.shared_bytes().into(), limits.shared_bytes.into()),
+        ("bytes of a buffer", buffer.unwrap_or(0), limits.max_buffer_bytes),
+    ];
+    for (what, value, limit) in rows {
+        if value > limit {
+            return Err(KernelError::Limit { what, value, limit, device: limits.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn arrays(kernel: &Kernel) -> impl Iterator<Item = (&str, Type)> {
+    let buffers = kernel.buffers.iter().map(|b| (b.name.as_str(), b.elem));
+    buffers.chain(kernel.shared.iter().map(|s| (s.name.as_str(), s.elem)))
+}
+
+/// What a target lacks for values of a type.
+fn missing(ty: Type, limits: &Limits) -> Option<&'static str> {
+    let (there, what) = match ty {
+        Type::F64 => (limits.f64, "f64"),
+        Type::F16 => (limits.f16, "f16"),
+        Type::Bf16 => (matches!(limits.api, Api::Ptx { sm: 80.. }), "bf16"),
+        // Narrowing would be silent where an offset does not fit: the lowering must choose u32 itself.
+        Type::U64 => (limits.index64, "64-bit integers; offsets must be computed in u32"),
+        _ => return None,
+    };
+    if there { None } else { Some(what) }
+}
+
+struct Walk<'k> {
+    types: &'k [Type],
+    limits: &'k Limits,
+    next: usize,
+}
+
+impl Walk<'_> {
+    fn block(&mut self, block: &mut Block) -> Result<(), KernelError> {
+        for inst in &mut block.insts {
+            let at = Site { inst: self.next, op: inst.op };
+            self.next += 1;
+            if let Some(ability) = self.lacks(inst) {
+                let device = self.limits.name.clone();
+                return Err(KernelError::Unsupported { at, device, ability });
+            }
+            self.hints(inst);
+            inst.blocks.iter_mut().try_for_each(|inner| self.block(inner))?;
+        }
+        let bulk = self.limits.bulk_copy;
+        block.insts.retain(|inst| bulk || !matches!(inst.op, Op::BulkPrefetch { .. }));
+        Ok(())
+    }
+
+    fn ty(&self, value: Value) -> Type {
+        self.types[value.0 as usize]
+    }
+
+    /// What the target lacks for an instruction.
+    fn lacks(&self, inst: &Inst) -> Option<&'static str> {
+        let limits = self.limits;
+        // A prefetch is a hint: it is dropped instead.
+        let (there, what) = match inst.op {
+            Op::Shuffle(_) => (limits.shuffle, "subgroup shuffles"),
+            Op::MapRemote | Op::ClusterArrive { .. } | Op::ClusterWait | Op::RemoteStoreAsync { .. } => {
+                (limits.max_cluster > 1, "clusters")
+            }
+            Op::BarrierInit { .. }
+            | Op::BarrierInitFence
+            | Op::BarrierExpect
+            | Op::BarrierArrive
+            | Op::BarrierWait => (limits.bulk_copy, "transaction barriers"),
+            Op::BulkLoad | Op::BulkStore | Op::BulkCommit | Op::BulkWait { .. } | Op::AsyncFence => {
+                (limits.bulk_copy, "bulk copies")
+            }
+            Op::Mma(shape) => (multiplies(shape, limits), "matrix instructions of this shape"),
+            _ => (true, ""),
+        };
+        if !there {
+            return Some(what);
+        }
+        inst.results.iter().chain(&inst.args).find_map(|&value| missing(self.ty(value), limits))
+    }
+
+    /// Cache hints that the target or the memory does not take become the default.
+    fn hints(&self, inst: &mut Inst) {
+        let pointer = inst.args.first().map(|&pointer| self.ty(pointer));
+        let global = matches!(pointer, Some(Type::Ptr(Space::Global(_))));
+        let taken = global && matches!(self.limits.api, Api::Ptx { .. });
+        if let (Op::Load { cache, .. } | Op::Store { cache, .. }, false) = (&mut inst.op, taken) {
+            *cache = Cache::Default;
+        }
+    }
+}
+
+/// Whether the target multiplies matrices of a shape.
+fn multiplies(shape: MmaShape, limits: &Limits) -> bool {
+    let there = matches!(limits.api, Api::Ptx { sm: 80.. }) && limits.subgroup == 32;
+    match shape {
+        MmaShape::M8N8K4F64 => there && limits.f64,
+        MmaShape::M16N8K8Tf32 => there,
+        MmaShape::M16N8K16F16 => there && limits.f16,
+    }
+}

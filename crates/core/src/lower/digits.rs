@@ -1,0 +1,251 @@
+//! A tile as mixed-radix digits, and layouts: which element of the tile lies in which register of which thread.
+//!
+//! Every axis of length `N = r1 r2 .. rs` is cut into digits: input index `n = sum n_i N/(r1..ri)`, output index
+//! `k = sum k_i r1..r(i-1)`. Stage i turns digit `n_i` into digit `k_i` where it stands, so a tile is an array
+//! over digits, and every address (source, destination, shared memory, table) is linear in them. Batches are
+//! digits too, which no stage transforms. That is why one lowering serves rows, columns, planes and volumes.
+
+use crate::kernel::{Builder, Value};
+use crate::pass::{Method, Pass, PassDim};
+
+use super::tile::Tile;
+
+/// One digit of the tile with its weight in every linear map.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Digit {
+    /// Values it takes.
+    pub size: u32,
+    /// Weight in the source address.
+    pub is: i64,
+    /// Weight in the destination address.
+    pub os: i64,
+    /// Weight in the index of the pass's load factor.
+    pub load_index: i64,
+    /// Weight in the index of the pass's store factor.
+    pub store_index: i64,
+    /// Weight in the twiddle's x (repeated dimensions).
+    pub twiddle: i64,
+    /// Axis it belongs to, or `None` for a repeated dimension.
+    pub axis: Option<usize>,
+    /// Repeated dimension it belongs to.
+    pub batch: Option<usize>,
+    /// Weight in the axis's index once its forward stages are done: what stage twiddles and spectra go by.
+    pub output: i64,
+    /// Weight in the axis's index at the end: the same, but a convolution returns to the input's.
+    pub last: i64,
+}
+
+impl Digit {
+    fn of_batch(dim: &PassDim, index: usize, size: u64) -> Self {
+        Self {
+            size: size as u32,
+            is: dim.is,
+            os: dim.os,
+            load_index: dim.load_index as i64,
+            store_index: dim.store_index as i64,
+            twiddle: dim.twiddle as i64,
+            axis: None,
+            batch: Some(index),
+            output: 0,
+            last: 0,
+        }
+    }
+}
+
+/// The digits of a tile and where each axis's stages stand among them.
+#[derive(Debug, Clone)]
+pub struct Digits {
+    /// All digits.
+    pub all: Vec<Digit>,
+    /// Digit of each stage of each axis, in order.
+    pub stages: Vec<Vec<usize>>,
+}
+
+impl Digits {
+    /// Cuts a pass's tile.
+    pub fn of(pass: &Pass, tile: &Tile) -> Self {
+        let mut all = Vec::new();
+        let mut stages = Vec::new();
+        for (index, axis) in pass.axes.iter().enumerate() {
+            let points = axis.method.points();
+            let mut done = 1;
+            let mut own = Vec::new();
+            for &radix in axis.method.radices() {
+                let input = (points / (done * u64::from(radix))) as i64;
+                // A convolution returns every digit to where it started.
+                let output = if matches!(axis.method, Method::MixedRadix(_)) { done as i64 } else { input };
+                own.push(all.len());
+                all.push(Digit {
+                    size: radix,
+                    is: axis.dim.is * input,
+                    os: axis.dim.os * output,
+                    load_index: axis.dim.load_index as i64 * input,
+                    store_index: axis.dim.store_index as i64 * output,
+                    twiddle: 0,
+                    axis: Some(index),
+                    batch: None,
+                    output: done as i64,
+                    last: output,
+                });
+                done *= u64::from(radix);
+            }
+            stages.push(own);
+        }
+        for (index, (dim, &size)) in pass.batch.iter().zip(&tile.batch).enumerate() {
+            if size > 1 {
+                all.push(Digit::of_batch(dim, index, size));
+            }
+        }
+        Self { all, stages }
+    }
+
+    /// Elements of the tile.
+    pub fn elements(&self) -> u32 {
+        self.all.iter().map(|digit| digit.size).product()
+    }
+
+    /// One weight of every digit: a linear map of the tile.
+    pub fn weights(&self, weight: impl Fn(&Digit) -> i64) -> Vec<i64> {
+        self.all.iter().map(weight).collect()
+    }
+
+    /// Digits (but one) from the fastest to the slowest by their strides.
+    pub fn by_stride(&self, without: Option<usize>, strides: &[i64]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.all.len()).filter(|&d| Some(d) != without).collect();
+        order.sort_by_key(|&d| (strides[d].unsigned_abs(), std::cmp::Reverse(self.all[d].size)));
+        order
+    }
+
+    /// Neighbouring elements, in stride-1 runs, that consecutive threads touch in a layout.
+    pub fn run(&self, order: &[usize], strides: &[i64]) -> u64 {
+        let mut run = 1;
+        for &d in order {
+            if strides[d] != run as i64 {
+                break;
+            }
+            run *= u64::from(self.all[d].size);
+        }
+        run
+    }
+}
+
+/// Which element lies where: thread t holds, in slot i, the elements whose digits in `order` (fastest first)
+/// spell `t + threads i`, one for each value of the register digit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// The digit that runs through a thread's registers.
+    pub register: Option<usize>,
+    /// The other digits, fastest first.
+    pub order: Vec<usize>,
+}
+
+/// A linear form at one slot: a part that depends on the thread and a constant.
+#[derive(Debug, Clone, Copy)]
+pub struct Linear {
+    /// Part that depends on the thread; `None`: zero. Arithmetic wraps.
+    pub thread: Option<Value>,
+    /// Constant part.
+    pub constant: i64,
+}
+
+/// Layouts of one block: the thread's index and how many threads there are.
+#[derive(Debug, Clone, Copy)]
+pub struct Threads {
+    /// Thread's index in its block.
+    pub index: Value,
+    /// Threads of the block.
+    pub count: u32,
+}
+
+impl Layout {
+    /// Groups of the register digit's elements in the tile.
+    pub fn groups(&self, digits: &Digits) -> u32 {
+        self.order.iter().map(|&d| digits.all[d].size).product()
+    }
+
+    /// Groups that a thread holds.
+    pub fn slots(&self, digits: &Digits, threads: u32) -> u32 {
+        self.groups(digits).div_ceil(threads)
+    }
+
+    /// Elements of a group.
+    pub fn registers(&self, digits: &Digits) -> u32 {
+        self.register.map_or(1, |d| digits.all[d].size)
+    }
+
+    /// Value of a linear form, given by one weight for each digit, for the group in slot `slot` (without the
+    /// register digit).
+    pub fn linear(
+        &self,
+        b: &mut Builder,
+        digits: &Digits,
+        threads: Threads,
+        slot: u32,
+        weights: &[i64],
+    ) -> Linear {
+        let mut sum = Linear { thread: None, constant: 0 };
+        let groups = self.groups(digits);
+        let mut at = 1_u32;
+        let mut next = 0;
+        while next < self.order.len() {
+            let coefficient = weights[self.order[next]];
+            let mut size = digits.all[self.order[next]].size;
+            next += 1;
+            // Digits that continue each other are one number: no need to take it apart.
+            while next < self.order.len() {
+                let d = self.order[next];
+                if weights[d] != coefficient * i64::from(size) {
+                    break;
+                }
+                size *= digits.all[d].size;
+                next += 1;
+            }
+            if coefficient != 0 && size > 1 {
+                let part = run_value(b, threads, slot, Run { at, size, groups });
+                sum.constant += coefficient * part.constant;
+                if let Some(value) = part.thread {
+                    let term = b.mul_const(value, coefficient as u64 & u64::from(u32::MAX));
+                    sum.thread = Some(sum.thread.map_or(term, |sum| b.add(sum, term)));
+                }
+            }
+            at *= size;
+        }
+        sum
+    }
+}
+
+/// Digits that read as one number: `(group / at) % size` of `groups`.
+#[derive(Clone, Copy)]
+struct Run {
+    at: u32,
+    size: u32,
+    groups: u32,
+}
+
+/// `((t + threads slot) / at) % size`, with as much of it constant as the sizes allow.
+fn run_value(b: &mut Builder, threads: Threads, slot: u32, run: Run) -> Linear {
+    let Run { at, size, groups } = run;
+    let count = threads.count;
+    let (t, max) = (threads.index, u64::from(count) - 1);
+    if at % count == 0 {
+        return Linear { thread: None, constant: i64::from(count * slot / at % size) };
+    }
+    if count % at == 0 {
+        let step = count / at;
+        let quotient = b.div_const(t, at, max);
+        if size % step == 0 {
+            return Linear { thread: Some(quotient), constant: i64::from(step * slot % size) };
+        }
+        if step % size == 0 {
+            return Linear { thread: Some(b.rem_const(quotient, size, max / u64::from(at))), constant: 0 };
+        }
+    }
+    let base = count * slot;
+    let max = max + u64::from(base);
+    let group = b.add_const(t, u64::from(base));
+    let quotient = b.div_const(group, at, max);
+    // The last run needs no remainder: groups beyond the tile are predicated off.
+    let whole = at * size == groups;
+    let value = if whole { quotient } else { b.rem_const(quotient, size, max / u64::from(at)) };
+    Linear { thread: Some(value), constant: 0 }
+}

@@ -1,0 +1,127 @@
+//! The layout of a tile in shared memory between two layouts in registers: an order of the digits with padded
+//! strides, chosen by counting bank conflicts.
+
+use super::digits::{Digits, Layout};
+
+/// A shared-memory layout: stride of each digit in complex elements, and the elements it spans.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SharedLayout {
+    /// Stride of each digit of the tile.
+    pub strides: Vec<i64>,
+    /// Elements from the first to the last, padding included.
+    pub len: u32,
+    /// Wavefronts over the fewest possible, of the warps that were counted.
+    pub conflicts: f64,
+}
+
+/// Bytes of all banks together: 32 banks of 4 bytes.
+const BANK_ROW: u64 = 128;
+
+/// Chooses the layout with the fewest conflicts; of equals, the smallest.
+pub fn choose(
+    digits: &Digits,
+    write: &Layout,
+    read: &Layout,
+    threads: u32,
+    complex_bytes: u64,
+    max_len: u32,
+) -> SharedLayout {
+    let mut best: Option<SharedLayout> = None;
+    for order in orders(write, read) {
+        for padding in paddings(order.len()) {
+            let candidate = strided(digits, &order, padding);
+            if candidate.len > max_len {
+                continue;
+            }
+            let (actual, ideal) = [write, read]
+                .iter()
+                .map(|layout| wavefronts(digits, layout, &candidate.strides, threads, complex_bytes))
+                .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+            let conflicts = actual as f64 / ideal as f64;
+            let better = best.as_ref().is_none_or(|b| {
+                conflicts < b.conflicts - 1e-9 || (conflicts < b.conflicts + 1e-9 && candidate.len < b.len)
+            });
+            if better {
+                best = Some(SharedLayout { conflicts, ..candidate });
+            }
+        }
+        if best.as_ref().is_some_and(|b| b.conflicts <= 1.0) {
+            break;
+        }
+    }
+    best.unwrap_or_else(|| strided(digits, &orders(write, read)[0], None))
+}
+
+/// Digit orders worth trying: as the writer or the reader enumerates, with its register digit outermost or
+/// innermost.
+fn orders(write: &Layout, read: &Layout) -> Vec<Vec<usize>> {
+    let mut all = Vec::new();
+    for layout in [read, write] {
+        let outer: Vec<usize> = layout.order.iter().copied().chain(layout.register).collect();
+        let inner: Vec<usize> = layout.register.iter().chain(&layout.order).copied().collect();
+        for order in [outer, inner] {
+            if !all.contains(&order) {
+                all.push(order);
+            }
+        }
+    }
+    all
+}
+
+/// No padding, then padding of 1, 2 or 4 elements after each level.
+fn paddings(levels: usize) -> impl Iterator<Item = Option<(usize, i64)>> {
+    let padded = (1..levels).flat_map(|level| [1, 2, 4].map(|pad| Some((level, pad))));
+    std::iter::once(None).chain(padded)
+}
+
+fn strided(digits: &Digits, order: &[usize], padding: Option<(usize, i64)>) -> SharedLayout {
+    let mut strides = vec![0; digits.all.len()];
+    let mut stride = 1_i64;
+    let mut len = 1_i64;
+    for (level, &d) in order.iter().enumerate() {
+        if let Some((at, pad)) = padding
+            && at == level
+        {
+            stride += pad;
+        }
+        strides[d] = stride;
+        len += (i64::from(digits.all[d].size) - 1) * stride;
+        stride *= i64::from(digits.all[d].size);
+    }
+    SharedLayout { strides, len: len as u32, conflicts: 1.0 }
+}
+
+/// Wavefronts (actual, ideal) of a layout's accesses: those of a first, a middle and a last full warp, for
+/// every slot. The hardware serves 8-byte accesses by half-warps and 16-byte accesses by quarters.
+fn wavefronts(
+    digits: &Digits,
+    layout: &Layout,
+    strides: &[i64],
+    threads: u32,
+    complex_bytes: u64,
+) -> (u64, u64) {
+    let lanes = (BANK_ROW / complex_bytes) as u32;
+    let groups = layout.groups(digits);
+    let stride_of: Vec<i64> = layout.order.iter().map(|&d| strides[d]).collect();
+    let sizes: Vec<u32> = layout.order.iter().map(|&d| digits.all[d].size).collect();
+    let address = |group: u32| {
+        let mut rest = group;
+        let mut sum = 0;
+        for (size, stride) in sizes.iter().zip(&stride_of) {
+            sum += i64::from(rest % size) * stride;
+            rest /= size;
+        }
+        sum as u64
+    };
+    let (mut actual, mut ideal) = (0, 0);
+    let width = threads.min(groups);
+    for start in [0, width / 2 / lanes * lanes, (width.saturating_sub(1)) / lanes * lanes] {
+        let mut per_bank = vec![0_u64; lanes as usize];
+        for group in start..(start + lanes).min(width) {
+            per_bank[(address(group) % u64::from(lanes)) as usize] += 1;
+        }
+        actual += per_bank.iter().copied().max().unwrap_or(0);
+        ideal += 1;
+    }
+    (actual, ideal)
+}

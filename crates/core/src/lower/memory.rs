@@ -1,0 +1,283 @@
+//! The tile's way in and out: addresses, guards, and the factors applied on the way.
+
+use crate::kernel::{Access, Cache, Cmp, Cx, Op, Space, Type, Value};
+use crate::pass::{Operand, PassDim, Pointwise};
+use crate::problem::Format;
+
+use super::digits::Layout;
+use super::{Held, Lowering, Slot};
+
+/// Constant distances beyond this are added to the pointer: emitted offsets are signed 32-bit bytes.
+const MAX_OFFSET: i64 = 1 << 27;
+
+/// One side of a pass as the kernel sees it.
+struct Side {
+    operand: Operand,
+    planes: Vec<Space>,
+    /// Reals between neighbouring complex elements.
+    step: i64,
+    /// Weight of each digit in reals.
+    weights: Vec<i64>,
+    /// Uniform start of the tile in reals, `U32`, or `U64` where the array needs it.
+    base: Value,
+}
+
+impl Lowering<'_> {
+    pub(super) fn declare_operands(&mut self) {
+        let in_place = self.pass.in_place();
+        if !in_place {
+            let access = Access::Read;
+            self.declare(self.pass.src, access, Slot::Source, "src");
+        }
+        let access = if in_place { Access::ReadWrite } else { Access::Write };
+        self.declare(self.pass.dst, access, Slot::Destination, "dst");
+    }
+
+    fn declare(&mut self, operand: Operand, access: Access, slot: fn(u8) -> Slot, name: &str) {
+        let (planes, len) = match operand.format {
+            Format::Interleaved => (1, 2 * operand.span),
+            Format::Planar => (2, operand.span),
+        };
+        for plane in 0..planes {
+            let space = self.b.buffer(format!("{name}{plane}"), self.real, access, len);
+            self.slots.push(slot(plane));
+            self.spaces.push(space);
+        }
+    }
+
+    /// The buffer that a slot is bound to, declared when first asked for.
+    pub(super) fn space_of(&mut self, slot: Slot) -> Space {
+        if let Some(i) = self.slots.iter().position(|&s| s == slot) {
+            return self.spaces[i];
+        }
+        let Slot::Table(kind) = slot else { unreachable!("operands are declared before anything else") };
+        let name = format!("table{}", self.slots.iter().filter(|s| matches!(s, Slot::Table(_))).count());
+        let space = self.b.buffer(name, self.real, Access::Read, 2 * kind.len());
+        self.slots.push(slot);
+        self.spaces.push(space);
+        space
+    }
+
+    /// Sum of the tile's origin times a weight of each repeated dimension.
+    pub(super) fn at_origin(&mut self, ty: Type, weight: impl Fn(&PassDim) -> i64) -> Value {
+        let mut sum = self.b.pure(Op::Const(0), ty, &[]);
+        for (d, dim) in self.pass.batch.iter().enumerate() {
+            let mask = if ty == Type::U64 { u64::MAX } else { u64::from(u32::MAX) };
+            let origin = self.b.convert(ty, self.origin[d]);
+            let term = self.b.mul_const(origin, weight(dim) as u64 & mask);
+            sum = self.b.add(sum, term);
+        }
+        sum
+    }
+
+    fn side(&mut self, writes: bool) -> Side {
+        let operand = if writes { self.pass.dst } else { self.pass.src };
+        let slot: fn(u8) -> Slot =
+            if writes || self.pass.in_place() { Slot::Destination } else { Slot::Source };
+        let (step, planes) = match operand.format {
+            Format::Interleaved => (2, vec![self.space_of(slot(0))]),
+            Format::Planar => (1, vec![self.space_of(slot(0)), self.space_of(slot(1))]),
+        };
+        let wide = operand.span.saturating_mul(step as u64) > u64::from(u32::MAX / 2);
+        let ty = if wide { Type::U64 } else { Type::U32 };
+        let weights = self.digits.weights(|digit| step * if writes { digit.os } else { digit.is });
+        let base = self.at_origin(ty, |dim| step * if writes { dim.os } else { dim.is });
+        let base = self.b.add_const(base, operand.offset * step as u64);
+        Side { operand, planes, step, weights, base }
+    }
+
+    /// Pointers into the planes for a slot, and the constant distance beside them.
+    fn pointers(&mut self, side: &Side, layout: &Layout, slot: u32) -> (Vec<Value>, i64) {
+        let at = self.linear(layout, slot, &side.weights);
+        let thread = at.thread.unwrap_or_else(|| self.b.u32(0));
+        if self.b.ty(side.base) == Type::U32 {
+            let index = self.b.add(side.base, thread);
+            return (side.planes.iter().map(|&space| self.b.addr(space, index)).collect(), at.constant);
+        }
+        // Falling strides make the thread's part negative: shift it up before it is widened.
+        let lowest: i64 = layout
+            .order
+            .iter()
+            .map(|&d| side.weights[d].min(0) * (i64::from(self.digits.all[d].size) - 1))
+            .sum();
+        let thread = self.b.add_const(thread, lowest.unsigned_abs() & u64::from(u32::MAX));
+        let down = self.b.add_const(side.base, lowest as u64);
+        let pointers = side.planes.iter().map(|&space| {
+            let start = self.b.addr(space, down);
+            self.b.ptr_add(start, thread)
+        });
+        (pointers.collect(), at.constant)
+    }
+
+    /// `offset` beside the pointers as the accesses take it, moving the pointers where it is too far.
+    fn reach(&mut self, pointers: &[Value], offset: i64) -> (Vec<Value>, i32) {
+        if offset.abs() <= MAX_OFFSET {
+            return (pointers.to_vec(), offset as i32);
+        }
+        let far = self.b.u64(offset as u64);
+        (pointers.iter().map(|&ptr| self.b.ptr_add(ptr, far)).collect(), 0)
+    }
+
+    /// Whether a slot's group lies in the problem: exists in the tile and, in the last tile of a repeated
+    /// dimension, before its end. `None`: in every thread.
+    pub(super) fn inside(&mut self, layout: &Layout, slot: u32) -> Option<Value> {
+        let mut all = self.exists(layout, slot);
+        for d in 0..self.pass.batch.len() {
+            let (n, count) = (self.pass.batch[d].n, self.tile.batch[d]);
+            if n % count == 0 {
+                continue;
+            }
+            let weights = self.digits.weights(|digit| i64::from(digit.batch == Some(d)));
+            let at = self.linear(layout, slot, &weights);
+            let mut index = self.b.add_const(self.origin[d], at.constant as u64);
+            if let Some(thread) = at.thread {
+                index = self.b.add(index, thread);
+            }
+            let n = self.b.u32(n as u32);
+            let below = self.b.cmp(Cmp::Lt, index, n);
+            all = Some(self.both(all, below));
+        }
+        all
+    }
+
+    fn both(&mut self, a: Option<Value>, b: Value) -> Value {
+        match a {
+            None => b,
+            Some(a) => self.b.pure(Op::And, Type::Bool, &[a, b]),
+        }
+    }
+
+    /// For each register of a slot: whether the element lies below the factor's limit, and its factor.
+    fn pointwise(
+        &mut self,
+        what: Option<Pointwise>,
+        layout: &Layout,
+        slot: u32,
+        inside: Option<Value>,
+        writes: bool,
+    ) -> Vec<(Option<Value>, Option<Cx>)> {
+        let registers = layout.registers(&self.digits);
+        let Some(what) = what else { return vec![(inside, None); registers as usize] };
+        let weights = self.digits.weights(|digit| if writes { digit.store_index } else { digit.load_index });
+        let origin =
+            self.at_origin(Type::U32, |dim| if writes { dim.store_index } else { dim.load_index } as i64);
+        let at = self.linear(layout, slot, &weights);
+        let start = at.thread.map_or(origin, |thread| self.b.add(origin, thread));
+        let step = layout.register.map_or(0, |d| weights[d]);
+        (0..registers)
+            .map(|r| {
+                let constant = at.constant + step * i64::from(r);
+                let mut on = inside;
+                if let Some(limit) = what.limit {
+                    let rest = self.b.u32((limit as i64 - constant).max(0) as u32);
+                    let below = self.b.cmp(Cmp::Lt, start, rest);
+                    on = Some(self.both(on, below));
+                }
+                let factor = what.table.map(|kind| {
+                    let table = self.space_of(Slot::Table(kind));
+                    let index = self.b.mul_const(start, 2);
+                    let ptr = self.b.addr(table, index);
+                    let w = self.b.load(ptr, (2 * constant) as i32, 2, Cache::ReadOnly, on);
+                    let w = self.directed(Cx { re: w[0], im: w[1] });
+                    if what.against { self.conjugate(w) } else { w }
+                });
+                (on, factor)
+            })
+            .collect()
+    }
+
+    /// Whether two neighbouring registers may be moved by one access of four reals.
+    fn pairs(&self, side: &Side, layout: &Layout, limited: bool) -> bool {
+        let Some(register) = layout.register else { return false };
+        let others_even = side
+            .weights
+            .iter()
+            .enumerate()
+            .all(|(d, weight)| d == register || self.digits.all[d].size == 1 || weight % 4 == 0);
+        let writes = side.operand == self.pass.dst && !self.pass.in_place();
+        let origins_even = self.pass.batch.iter().all(|dim| {
+            let stride = if writes { dim.os } else { dim.is };
+            dim.n == 1 || (2 * stride) % 4 == 0
+        });
+        side.step == 2
+            && self.real == Type::F32
+            && side.weights[register] == 2
+            && self.digits.all[register].size % 2 == 0
+            && side.operand.offset % 2 == 0
+            && others_even
+            && origins_even
+            && !limited
+    }
+
+    pub(super) fn load(&mut self, layout: &Layout) -> Held {
+        let side = self.side(false);
+        let limited = self.pass.load.is_some_and(|what| what.limit.is_some());
+        let pairs = self.pairs(&side, layout, limited);
+        let cache = Cache::Default;
+        let step = layout.register.map_or(0, |d| side.weights[d]);
+        let mut held = Vec::new();
+        for slot in 0..layout.slots(&self.digits, self.threads.count) {
+            let inside = self.inside(layout, slot);
+            let (pointers, base) = self.pointers(&side, layout, slot);
+            let factors = self.pointwise(self.pass.load, layout, slot, inside, false);
+            let mut group: Vec<Cx> = Vec::new();
+            for (r, (on, _)) in factors.iter().enumerate() {
+                if group.len() > r {
+                    continue;
+                }
+                let (planes, offset) = self.reach(&pointers, base + step * r as i64);
+                if pairs {
+                    let x = self.b.load(planes[0], offset, 4, cache, *on);
+                    group.extend([Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]);
+                } else if let [one] = planes[..] {
+                    let x = self.b.load(one, offset, 2, cache, *on);
+                    group.push(Cx { re: x[0], im: x[1] });
+                } else {
+                    let re = self.b.load(planes[0], offset, 1, cache, *on)[0];
+                    let im = self.b.load(planes[1], offset, 1, cache, *on)[0];
+                    group.push(Cx { re, im });
+                }
+            }
+            for (x, (_, factor)) in group.iter_mut().zip(factors) {
+                if let Some(factor) = factor {
+                    *x = self.b.cmul(*x, factor);
+                }
+            }
+            held.push(group);
+        }
+        held
+    }
+
+    pub(super) fn store(&mut self, layout: &Layout, held: &Held) {
+        let side = self.side(true);
+        let limited = self.pass.store.is_some_and(|what| what.limit.is_some());
+        let pairs = self.pairs(&side, layout, limited);
+        let step = layout.register.map_or(0, |d| side.weights[d]);
+        for (slot, group) in held.iter().enumerate() {
+            let slot = slot as u32;
+            let inside = self.inside(layout, slot);
+            let (pointers, base) = self.pointers(&side, layout, slot);
+            let factors = self.pointwise(self.pass.store, layout, slot, inside, true);
+            let values: Vec<Cx> = group
+                .iter()
+                .zip(&factors)
+                .map(|(&x, (_, factor))| {
+                    let x = factor.map_or(x, |factor| self.b.cmul(x, factor));
+                    if self.pass.scale == 1.0 { x } else { self.b.cscale(x, self.pass.scale) }
+                })
+                .collect();
+            let width = if pairs { 2 } else { 1 };
+            for (chunk, r) in values.chunks(width).zip((0..).step_by(width)) {
+                let (planes, offset) = self.reach(&pointers, base + step * r as i64);
+                let on = factors[r].0;
+                let reals: Vec<Value> = chunk.iter().flat_map(|x| [x.re, x.im]).collect();
+                if let [one] = planes[..] {
+                    self.b.store(one, offset, &reals, Cache::Default, on);
+                } else {
+                    self.b.store(planes[0], offset, &reals[..1], Cache::Default, on);
+                    self.b.store(planes[1], offset, &reals[1..], Cache::Default, on);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Pass and tile to kernel: load a tile, run its stages with exchanges through shared memory between them, store
+//! it. One generic path serves rows, columns, planes and volumes of every method.
+
+pub mod digits;
+pub mod exchange;
+mod memory;
+pub mod tile;
+pub mod twiddle;
+
+use crate::codelet;
+use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
+use crate::pass::{Method, Pass, TableKind};
+use crate::problem::{Direction, Precision};
+use crate::target::Limits;
+
+use digits::{Digits, Layout, Linear, Threads};
+use tile::Tile;
+
+/// What a kernel's buffer stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Slot {
+    /// A plane of the source.
+    Source(u8),
+    /// A plane of the destination; in place, of both.
+    Destination(u8),
+    /// A constant table.
+    Table(TableKind),
+}
+
+/// A kernel and what its buffers stand for.
+#[derive(Debug, Clone)]
+pub struct Lowered {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// One for each buffer.
+    pub slots: Vec<Slot>,
+    /// Wavefronts of the exchanges over the fewest possible; 1 is free of conflicts.
+    pub conflicts: f64,
+    /// Exchanges through shared memory.
+    pub exchanges: u32,
+}
+
+/// What happens to the tile between load and store.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// Stage `position` of axis `axis`; `back` undoes it.
+    Stage { axis: usize, position: usize, back: bool },
+    /// The product with the spectrum, in the middle of a convolution.
+    Spectrum { axis: usize },
+}
+
+/// A tile in registers: `[slot][register]`.
+type Held = Vec<Vec<Cx>>;
+
+pub(crate) struct Lowering<'a> {
+    b: Builder,
+    pass: &'a Pass,
+    tile: &'a Tile,
+    digits: Digits,
+    threads: Threads,
+    /// Uniform index at which the block's tile starts in each repeated dimension.
+    origin: Vec<Value>,
+    real: Type,
+    slots: Vec<Slot>,
+    spaces: Vec<Space>,
+    shared: Option<Space>,
+    shared_limit: u32,
+    conflicts: f64,
+    exchanges: u32,
+}
+
+/// Lowers one pass for one device.
+pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
+    let blocks: u64 = pass.batch.iter().zip(&tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).product();
+    let mut b = Builder::new(name, tile.threads, blocks);
+    let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads };
+    let real = match pass.precision {
+        Precision::F32 => Type::F32,
+        Precision::F64 => Type::F64,
+    };
+    let mut lowering = Lowering {
+        b,
+        pass,
+        tile,
+        digits: Digits::of(pass, tile),
+        threads,
+        origin: Vec::new(),
+        real,
+        slots: Vec::new(),
+        spaces: Vec::new(),
+        shared: None,
+        shared_limit: limits.shared_bytes,
+        conflicts: 1.0,
+        exchanges: 0,
+    };
+    lowering.declare_operands();
+    lowering.find_origin();
+    lowering.run();
+    Lowered {
+        kernel: lowering.b.finish(),
+        slots: lowering.slots,
+        conflicts: lowering.conflicts,
+        exchanges: lowering.exchanges,
+    }
+}
+
+impl Lowering<'_> {
+    /// Splits the block index over the repeated dimensions, the one with the shortest steps fastest, so that
+    /// blocks that run together touch neighbouring memory.
+    fn find_origin(&mut self) {
+        let block = self.b.special(Special::BlockIndex);
+        let counts: Vec<u64> =
+            self.pass.batch.iter().zip(&self.tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).collect();
+        let total: u64 = counts.iter().product();
+        let mut order: Vec<usize> = (0..counts.len()).collect();
+        order.sort_by_key(|&d| {
+            let dim = &self.pass.batch[d];
+            dim.is.unsigned_abs().min(dim.os.unsigned_abs())
+        });
+        let zero = self.b.u32(0);
+        self.origin = vec![zero; counts.len()];
+        let mut at = 1_u64;
+        for d in order {
+            let quotient = self.b.div_const(block, at as u32, total - 1);
+            let index = if at * counts[d] == total {
+                quotient
+            } else {
+                self.b.rem_const(quotient, counts[d] as u32, (total - 1) / at)
+            };
+            self.origin[d] = self.b.mul_const(index, self.tile.batch[d]);
+            at *= counts[d];
+        }
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for (axis, it) in self.pass.axes.iter().enumerate() {
+            let count = it.method.radices().len();
+            steps.extend((0..count).map(|position| Step::Stage { axis, position, back: false }));
+            if !matches!(it.method, Method::MixedRadix(_)) {
+                steps.push(Step::Spectrum { axis });
+                steps.extend((0..count).rev().map(|position| Step::Stage { axis, position, back: true }));
+            }
+        }
+        steps
+    }
+
+    fn run(&mut self) {
+        let steps = self.steps();
+        let register = |step: &Step| match *step {
+            Step::Stage { axis, position, .. } => Some(self.digits.stages[axis][position]),
+            Step::Spectrum { .. } => None,
+        };
+        let first = steps.iter().find_map(register);
+        let last = steps.iter().rev().find_map(register);
+        let sources = self.digits.weights(|digit| digit.is);
+        let destinations = self.digits.weights(|digit| digit.os);
+        let load = self.edge_layout(first, &sources, false);
+        let store = self.edge_layout(last, &destinations, true);
+        let ordered =
+            |register, strides| Layout { register, order: self.digits.by_stride(register, strides) };
+        let layouts: Vec<Option<Layout>> = (0..steps.len())
+            .map(|i| {
+                let own = register(&steps[i])?;
+                let final_run = steps[i..].iter().all(|s| register(s).is_none_or(|r| r == own));
+                let first_run = steps[..i].iter().all(|s| register(s).is_none_or(|r| r == own));
+                let strides = if final_run && !first_run { &destinations } else { &sources };
+                Some(ordered(Some(own), strides))
+            })
+            .collect();
+        let mut held = self.load(&load);
+        let mut current = load;
+        for (step, layout) in steps.iter().zip(layouts) {
+            if let Some(layout) = layout
+                && layout != current
+            {
+                held = self.exchange(held, &current, &layout);
+                current = layout;
+            }
+            held = self.step(*step, &current, held);
+        }
+        if self.pass.twiddle.is_some() {
+            held = self.pass_twiddle(&current, held);
+        }
+        if current != store {
+            held = self.exchange(held, &current, &store);
+        }
+        self.store(&store, &held);
+    }
+
+    /// Layout in which the tile is loaded or stored: that of the first or last stage where its threads touch
+    /// whole sectors, else the tile's own linear order, staged through shared memory.
+    fn edge_layout(&self, register: Option<usize>, strides: &[i64], writes: bool) -> Layout {
+        let direct = Layout { register, order: self.digits.by_stride(register, strides) };
+        let bytes = self.pass.precision.complex_bytes();
+        let run = self.digits.run(&direct.order, strides) * bytes;
+        let linear = self.digits.by_stride(None, strides);
+        let whole = self.digits.run(&linear, strides) * bytes;
+        // A sector has 32 bytes. A thread that owns a whole transform of at most two 16-byte accesses needs no
+        // help; reads of split sectors are caught by the L1 cache, writes are not.
+        let own_run = register.is_some_and(|r| {
+            let size = u64::from(self.digits.all[r].size);
+            strides[r] == 1 && size * bytes <= 32 && size.is_power_of_two()
+        });
+        let good = run >= 256 || (run >= 32 && (!writes || run % 32 == 0)) || own_run;
+        if good || whole <= run { direct } else { Layout { register: None, order: linear } }
+    }
+
+    fn step(&mut self, step: Step, layout: &Layout, mut held: Held) -> Held {
+        match step {
+            Step::Stage { axis, position, back } => {
+                let mixed = matches!(self.pass.axes[axis].method, Method::MixedRadix(_));
+                let inverse = if mixed { self.pass.direction == Direction::Inverse } else { back };
+                let direction = if inverse { Direction::Inverse } else { Direction::Forward };
+                for (slot, x) in held.iter_mut().enumerate() {
+                    if !back {
+                        self.stage_twiddle(axis, position, layout, slot as u32, x, inverse);
+                    }
+                    *x = codelet::dft(&mut self.b, x, direction);
+                    if back {
+                        self.stage_twiddle(axis, position, layout, slot as u32, x, inverse);
+                    }
+                }
+            }
+            Step::Spectrum { axis } => self.spectrum(axis, layout, &mut held),
+        }
+        held
+    }
+
+    /// Value of a linear form: thread's part as `U32` with the constant part apart.
+    fn linear(&mut self, layout: &Layout, slot: u32, weights: &[i64]) -> Linear {
+        layout.linear(&mut self.b, &self.digits, self.threads, slot, weights)
+    }
+
+    /// Whether a slot's group exists: `None` where it does in every thread.
+    fn exists(&mut self, layout: &Layout, slot: u32) -> Option<Value> {
+        let groups = layout.groups(&self.digits);
+        let first = slot * self.threads.count;
+        if first + self.threads.count <= groups {
+            return None;
+        }
+        let rest = self.b.u32(groups.saturating_sub(first));
+        Some(self.b.cmp(crate::kernel::Cmp::Lt, self.threads.index, rest))
+    }
+
+    /// Moves the tile from one layout to another through shared memory.
+    fn exchange(&mut self, held: Held, from: &Layout, to: &Layout) -> Held {
+        let bytes = self.pass.precision.complex_bytes();
+        let max_len = u64::from(self.shared_limit) / bytes;
+        let shared = exchange::choose(&self.digits, from, to, self.threads.count, bytes, max_len as u32);
+        self.conflicts = self.conflicts.max(shared.conflicts);
+        self.exchanges += 1;
+        let space = match self.shared {
+            Some(space) => {
+                // The block may still be reading what the last exchange left here.
+                self.b.barrier();
+                space
+            }
+            None => *self.shared.insert(self.b.shared("tile", self.real, 0)),
+        };
+        self.b.grow_shared(space, 2 * shared.len);
+        let strides: Vec<i64> = shared.strides.iter().map(|stride| 2 * stride).collect();
+        let step = from.register.map_or(0, |d| strides[d]);
+        for (slot, group) in held.iter().enumerate() {
+            let exists = self.exists(from, slot as u32);
+            let (ptr, base) = self.shared_pointer(space, from, slot as u32, &strides);
+            for (r, x) in group.iter().enumerate() {
+                let offset = (base + step * r as i64) as i32;
+                self.b.store(ptr, offset, &[x.re, x.im], Cache::Default, exists);
+            }
+        }
+        self.b.barrier();
+        let step = to.register.map_or(0, |d| strides[d]);
+        let registers = to.registers(&self.digits);
+        (0..to.slots(&self.digits, self.threads.count))
+            .map(|slot| {
+                let exists = self.exists(to, slot);
+                let (ptr, base) = self.shared_pointer(space, to, slot, &strides);
+                (0..registers)
+                    .map(|r| {
+                        let offset = (base + step * i64::from(r)) as i32;
+                        let x = self.b.load(ptr, offset, 2, Cache::Default, exists);
+                        Cx { re: x[0], im: x[1] }
+                    })
+                    .collect()
+            })
+            .collect()
+    }
+
+    fn shared_pointer(&mut self, space: Space, layout: &Layout, slot: u32, strides: &[i64]) -> (Value, i64) {
+        let at = self.linear(layout, slot, strides);
+        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        (self.b.addr(space, index), at.constant)
+    }
+}

@@ -1,0 +1,106 @@
+//! How a pass is cut into tiles: threads of a block, and how much of each repeated dimension a tile holds.
+
+use crate::cost;
+use crate::pass::Pass;
+use crate::planner::max_points;
+use crate::target::Limits;
+
+/// The tile of one block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tile {
+    /// Threads of the block.
+    pub threads: u32,
+    /// Indices of each repeated dimension that the tile holds.
+    pub batch: Vec<u64>,
+}
+
+impl Tile {
+    /// Elements of the tile, with an axis's padding.
+    pub fn elements(&self, pass: &Pass) -> u64 {
+        let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
+        points * self.batch.iter().product::<u64>()
+    }
+
+    /// Blocks that the pass launches.
+    pub fn blocks(&self, pass: &Pass) -> u64 {
+        pass.batch.iter().zip(&self.batch).map(|(dim, &count)| dim.n.div_ceil(count)).product()
+    }
+}
+
+/// A tile and what the cost model thinks of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The tile.
+    pub tile: Tile,
+    /// Copies.
+    pub cost: f64,
+}
+
+/// Transforms a tile may hold.
+const BATCHES: [u64; 26] =
+    [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256, 384, 512, 1024];
+
+/// The cheapest tile; `None` where no tile fits the device.
+pub fn choose(pass: &Pass, limits: &Limits) -> Option<Choice> {
+    let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
+    let most = max_points(limits, pass.precision);
+    let mut best: Option<Choice> = None;
+    let mut seen = Vec::new();
+    for wanted in BATCHES {
+        let batch = spread(pass, wanted);
+        let held: u64 = batch.iter().product();
+        if points * held > most || seen.contains(&batch) {
+            continue;
+        }
+        for threads in thread_counts(pass, points * held, limits) {
+            let tile = Tile { threads, batch: batch.clone() };
+            let Some(cost) = cost::of_tile(pass, &tile, limits) else { continue };
+            if best.as_ref().is_none_or(|b| cost < b.cost) {
+                best = Some(Choice { tile, cost });
+            }
+        }
+        seen.push(batch);
+    }
+    best
+}
+
+/// Spreads a number of transforms over the repeated dimensions, those with the shortest steps first: whole
+/// dimensions, then a part of one.
+fn spread(pass: &Pass, wanted: u64) -> Vec<u64> {
+    let mut order: Vec<usize> = (0..pass.batch.len()).collect();
+    order.sort_by_key(|&d| {
+        let dim = &pass.batch[d];
+        (dim.is.unsigned_abs().min(dim.os.unsigned_abs()), dim.is.unsigned_abs().max(dim.os.unsigned_abs()))
+    });
+    let mut counts = vec![1; pass.batch.len()];
+    let mut rest = wanted;
+    for d in order {
+        let n = pass.batch[d].n;
+        counts[d] = n.min(rest);
+        if n > rest {
+            break;
+        }
+        rest /= n;
+    }
+    counts
+}
+
+/// Thread counts that divide some stage's groups evenly, or nearly.
+fn thread_counts(pass: &Pass, elements: u64, limits: &Limits) -> Vec<u32> {
+    let mut radices: Vec<u64> =
+        pass.axes.iter().flat_map(|axis| axis.method.radices().iter().map(|&r| u64::from(r))).collect();
+    if radices.is_empty() {
+        radices.push(1);
+    }
+    radices.sort_unstable();
+    radices.dedup();
+    let mut counts: Vec<u32> = radices
+        .iter()
+        .flat_map(|&radix| (1..=16).map(move |slots| (elements / radix).div_ceil(slots)))
+        .filter(|&threads| (1..=u64::from(limits.max_threads)).contains(&threads))
+        .map(|threads| threads as u32)
+        .collect();
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}

@@ -1,0 +1,180 @@
+//! Factors between stages and between passes. All come from tables made on the host; a thread loads few of them
+//! exactly and multiplies the rest from two exact ones, which costs one rounding and saves most of the loads.
+
+use std::collections::BTreeMap;
+
+use crate::kernel::{Cache, Cx, Op, Type, Value};
+use crate::pass::{Method, TableKind};
+use crate::problem::Direction;
+
+use super::digits::Layout;
+use super::{Held, Lowering, Slot};
+
+/// Exponents whose twiddles are loaded for a radix; every other is the sum of two of them.
+pub fn exact_powers(radix: u32) -> Vec<u32> {
+    let base = if radix > 16 { 8 } else { 4 };
+    (1..radix).filter(|&j| j < base || j % base == 0).collect()
+}
+
+/// log2 of the entries of the lower level of a two-level table of `exp(2 pi i x / modulus)`.
+pub fn level_bits(modulus: u64) -> u32 {
+    (64 - (modulus - 1).max(1).leading_zeros()).div_ceil(2)
+}
+
+impl Lowering<'_> {
+    /// A table's factor in the direction of the pass.
+    pub(super) fn directed(&mut self, w: Cx) -> Cx {
+        if self.pass.direction == Direction::Inverse { self.conjugate(w) } else { w }
+    }
+
+    pub(super) fn conjugate(&mut self, w: Cx) -> Cx {
+        Cx { re: w.re, im: self.b.neg(w.im) }
+    }
+
+    fn table_load(&mut self, kind: TableKind, index: Value, constant: u64, on: Option<Value>) -> Cx {
+        let table = self.space_of(Slot::Table(kind));
+        let index = self.b.mul_const(index, 2);
+        let ptr = self.b.addr(table, index);
+        let w = self.b.load(ptr, (2 * constant) as i32, 2, Cache::ReadOnly, on);
+        Cx { re: w[0], im: w[1] }
+    }
+
+    /// All powers `1..radix` of a root, from the exact ones that `exact` gives.
+    fn powers(&mut self, radix: u32, mut exact: impl FnMut(&mut Self, usize, u32) -> Cx) -> Vec<Cx> {
+        let mut known = BTreeMap::new();
+        for (row, &j) in exact_powers(radix).iter().enumerate() {
+            let w = exact(self, row, j);
+            known.insert(j, w);
+        }
+        let base = if radix > 16 { 8 } else { 4 };
+        (1..radix)
+            .map(|j| match known.get(&j) {
+                Some(&w) => w,
+                None => self.b.cmul(known[&(j - j % base)], known[&(j % base)]),
+            })
+            .collect()
+    }
+
+    /// Stage `position` of an axis needs `W_L^(n K)`, L the product of the radices up to and with it, n the
+    /// digit it transforms, K the output index so far. Undoing a stage needs the conjugate afterwards.
+    pub(super) fn stage_twiddle(
+        &mut self,
+        axis: usize,
+        position: usize,
+        layout: &Layout,
+        slot: u32,
+        x: &mut [Cx],
+        conjugate: bool,
+    ) {
+        if position == 0 {
+            return;
+        }
+        let own = self.digits.stages[axis][position];
+        let radix = self.digits.all[own].size;
+        let done = self.digits.all[own].output as u64;
+        let before = &self.digits.stages[axis][..position];
+        let mut weights = vec![0; self.digits.all.len()];
+        for &d in before {
+            weights[d] = self.digits.all[d].output;
+        }
+        let at = self.linear(layout, slot, &weights);
+        let kind = TableKind::Stage { radix, done };
+        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        let constant = at.constant as u64;
+        let exists = self.exists(layout, slot);
+        let factors = self
+            .powers(radix, |this, row, _| this.table_load(kind, index, row as u64 * done + constant, exists));
+        for (x, w) in x[1..].iter_mut().zip(factors) {
+            let w = if conjugate { self.conjugate(w) } else { w };
+            *x = self.b.cmul(*x, w);
+        }
+    }
+
+    /// `W_L^exponent` from two levels; the exponent is below L where `on` holds.
+    fn root(&mut self, modulus: u64, exponent: Value, on: Option<Value>) -> Cx {
+        let bits = level_bits(modulus);
+        let low = TableKind::Roots { modulus, step: 1, len: 1 << bits };
+        let high = TableKind::Roots { modulus, step: 1 << bits, len: modulus.div_ceil(1 << bits) };
+        let mask = self.b.u32((1 << bits) - 1);
+        let low_index = self.b.binary(Op::And, exponent, mask);
+        let shift = self.b.u32(bits);
+        let high_index = self.b.binary(Op::Shr, exponent, shift);
+        let low = self.table_load(low, low_index, 0, on);
+        let high = self.table_load(high, high_index, 0, on);
+        self.b.cmul(high, low)
+    }
+
+    /// The twiddle between passes: `exp(-+ 2 pi i k x / L)`, k the axis's output index, x from the repeated
+    /// dimensions. Along the registers the exponent grows evenly: one root for the start, a few for the step.
+    pub(super) fn pass_twiddle(&mut self, layout: &Layout, mut held: Held) -> Held {
+        let Some(modulus) = self.pass.twiddle else { return held };
+        let outputs = self.digits.weights(|digit| if digit.axis == Some(0) { digit.last } else { 0 });
+        let rests = self.digits.weights(|digit| digit.twiddle);
+        // A padded axis holds indices past its end, whose elements are dropped later: keep them in the table.
+        let padded = !matches!(self.pass.axes[0].method, Method::MixedRadix(_));
+        let origin = self.at_origin(Type::U32, |dim| dim.twiddle as i64);
+        let step = layout.register.map_or(0, |d| outputs[d]) as u64;
+        let radix = layout.registers(&self.digits);
+        for (slot, x) in held.iter_mut().enumerate() {
+            let inside = self.inside(layout, slot as u32);
+            let rest = self.linear(layout, slot as u32, &rests);
+            let mut x_value = self.b.add_const(origin, rest.constant as u64);
+            if let Some(thread) = rest.thread {
+                x_value = self.b.add(x_value, thread);
+            }
+            let k = self.linear(layout, slot as u32, &outputs);
+            let k_value = match k.thread {
+                Some(thread) => self.b.add_const(thread, k.constant as u64),
+                None => self.b.u32(k.constant as u32),
+            };
+            let clamp = |this: &mut Self, exponent| {
+                if !padded {
+                    return exponent;
+                }
+                let last = this.b.u32((modulus - 1) as u32);
+                this.b.binary(Op::Min, exponent, last)
+            };
+            let start = self.b.mul(k_value, x_value);
+            let start = clamp(self, start);
+            let fixed = self.b.constant(start) == Some(0);
+            let first = if fixed { None } else { Some(self.root(modulus, start, inside)) };
+            let steps = self.powers(radix, |this, _, j| {
+                let exponent = this.b.mul_const(x_value, step * u64::from(j));
+                let exponent = clamp(this, exponent);
+                this.root(modulus, exponent, inside)
+            });
+            for (r, x) in x.iter_mut().enumerate() {
+                let w = match (first, r) {
+                    (None, 0) => continue,
+                    (None, _) => steps[r - 1],
+                    (Some(first), 0) => first,
+                    (Some(first), _) => self.b.cmul(first, steps[r - 1]),
+                };
+                let w = self.directed(w);
+                *x = self.b.cmul(*x, w);
+            }
+        }
+        held
+    }
+
+    /// The product in the middle of a convolution.
+    pub(super) fn spectrum(&mut self, axis: usize, layout: &Layout, held: &mut Held) {
+        let it = &self.pass.axes[axis];
+        let kind = match it.method {
+            Method::MixedRadix(_) => return,
+            Method::Bluestein(_) => TableKind::ChirpSpectrum { n: it.dim.n, m: it.method.points() },
+        };
+        let weights = self.digits.weights(|digit| if digit.axis == Some(axis) { digit.output } else { 0 });
+        let step = layout.register.map_or(0, |d| weights[d]);
+        for (slot, group) in held.iter_mut().enumerate() {
+            let exists = self.exists(layout, slot as u32);
+            let at = self.linear(layout, slot as u32, &weights);
+            let index = at.thread.unwrap_or_else(|| self.b.u32(0));
+            for (r, x) in group.iter_mut().enumerate() {
+                let w = self.table_load(kind, index, (at.constant + step * r as i64) as u64, exists);
+                let w = self.directed(w);
+                *x = self.b.cmul(*x, w);
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What one kernel does to memory: gather a tile by strides, transform one to three dimensions of it on the
+//! chip, multiply by twiddles or by a table, scatter by strides. A pass knows elements and bytes, not threads.
+
+use crate::lower::twiddle::exact_powers;
+use crate::problem::{Direction, Format, Precision};
+
+/// Which array a pass reads or writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Array {
+    /// The caller's input.
+    Input,
+    /// The caller's output; in place, the caller's data.
+    Output,
+    /// A region of the workspace, packed and interleaved.
+    Workspace(u8),
+}
+
+/// One side of a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Operand {
+    /// Array.
+    pub array: Array,
+    /// Interleaved or planar.
+    pub format: Format,
+    /// Element at which index (0, .., 0) lies.
+    pub offset: u64,
+    /// Elements that the array holds.
+    pub span: u64,
+}
+
+/// A dimension of a pass, transformed or repeated over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PassDim {
+    /// Points.
+    pub n: u64,
+    /// Stride in the source.
+    pub is: i64,
+    /// Stride in the destination.
+    pub os: i64,
+    /// Weight in the index of [`Pass::load`].
+    pub load_index: u64,
+    /// Weight in the index of [`Pass::store`].
+    pub store_index: u64,
+    /// Weight in the twiddle exponent (repeated dimensions; see [`Pass::twiddle`]).
+    pub twiddle: u64,
+}
+
+impl PassDim {
+    /// A dimension without weights.
+    pub const fn new(n: u64, is: i64, os: i64) -> Self {
+        Self { n, is, os, load_index: 0, store_index: 0, twiddle: 0 }
+    }
+}
+
+/// How an axis is transformed on the chip.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Cooley-Tukey stages, one codelet each; their product is the length.
+    MixedRadix(Vec<u32>),
+    /// Bluestein: a convolution by transforms of the product of these radices, at least `2 n - 1`.
+    Bluestein(Vec<u32>),
+}
+
+impl Method {
+    /// The stages' radices.
+    pub fn radices(&self) -> &[u32] {
+        match self {
+            Self::MixedRadix(radices) | Self::Bluestein(radices) => radices,
+        }
+    }
+
+    /// Points that the axis takes on the chip.
+    pub fn points(&self) -> u64 {
+        self.radices().iter().map(|&r| u64::from(r)).product()
+    }
+
+    /// Stages in all, counting both ways of a convolution.
+    pub fn stages(&self) -> usize {
+        match self {
+            Self::MixedRadix(radices) => radices.len(),
+            Self::Bluestein(radices) => 2 * radices.len(),
+        }
+    }
+}
+
+/// A transformed dimension.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Axis {
+    /// Length, strides and weights.
+    pub dim: PassDim,
+    /// Algorithm.
+    pub method: Method,
+}
+
+/// A factor on every element, looked up by an index that is linear in the element's position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Pointwise {
+    /// The factors; `None`: 1.
+    pub table: Option<TableKind>,
+    /// Elements whose index is not below this are zero (load) or dropped (store).
+    pub limit: Option<u64>,
+    /// Take the table against the direction of the pass: the way back of a convolution runs the other way.
+    pub against: bool,
+}
+
+/// A constant table of the forward direction, by what it holds; the host makes it in f64 and rounds once. The
+/// inverse direction takes the conjugates as it reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TableKind {
+    /// `exp(-2 pi i j K / (radix done))` for K in `0..done`, one row of `done` for each exponent j that
+    /// [`exact_powers`](crate::lower::twiddle::exact_powers) lists for the radix.
+    Stage {
+        /// Radix of the stage.
+        radix: u32,
+        /// Product of the radices before it.
+        done: u64,
+    },
+    /// `exp(-2 pi i x step / modulus)` for x in `0..len`: one level of a two-level table.
+    Roots {
+        /// Modulus.
+        modulus: u64,
+        /// Distance of the exponents.
+        step: u64,
+        /// Entries.
+        len: u64,
+    },
+    /// `exp(-i pi k^2 / n)` for k in `0..n`.
+    Chirp {
+        /// Length.
+        n: u64,
+    },
+    /// The transform of length `m` of the conjugate chirp of length `n` (wrapped to negative indices), divided
+    /// by `m`.
+    ChirpSpectrum {
+        /// Length.
+        n: u64,
+        /// Padded length.
+        m: u64,
+    },
+}
+
+impl TableKind {
+    /// Entries: complex numbers.
+    pub fn len(self) -> u64 {
+        match self {
+            Self::Stage { radix, done } => done * exact_powers(radix).len() as u64,
+            Self::Roots { len, .. } => len,
+            Self::Chirp { n } => n,
+            Self::ChirpSpectrum { m, .. } => m,
+        }
+    }
+
+    /// Whether it has no entries.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// One pass over memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pass {
+    /// Transformed dimensions, slowest first; none: a copy.
+    pub axes: Vec<Axis>,
+    /// Dimensions repeated over.
+    pub batch: Vec<PassDim>,
+    /// Where it reads.
+    pub src: Operand,
+    /// Where it writes.
+    pub dst: Operand,
+    /// Real numbers.
+    pub precision: Precision,
+    /// Sign of the exponent.
+    pub direction: Direction,
+    /// Modulus L of the twiddle `exp(-+ 2 pi i k x / L)` before the store: k the output index of the first axis,
+    /// x the sum of the repeated dimensions' indices times their weights.
+    pub twiddle: Option<u64>,
+    /// Applied to what is loaded.
+    pub load: Option<Pointwise>,
+    /// Applied to what is stored.
+    pub store: Option<Pointwise>,
+    /// Factor on every output.
+    pub scale: f64,
+}
+
+impl Pass {
+    /// Elements read or written (the larger), without padding.
+    pub fn elements(&self) -> u64 {
+        let axes: u64 = self.axes.iter().map(|axis| axis.dim.n).product();
+        axes * self.repeats()
+    }
+
+    /// Transforms.
+    pub fn repeats(&self) -> u64 {
+        self.batch.iter().map(|dim| dim.n).product()
+    }
+
+    /// Whether source and destination are the same array.
+    pub fn in_place(&self) -> bool {
+        self.src.array == self.dst.array
+    }
+}

@@ -1,0 +1,77 @@
+//! From a length to its cheapest plan: asks every solver, remembers what it found, keeps to the device's limits.
+//! It knows no identity by name.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::cost;
+use crate::plan::Plan;
+use crate::problem::Precision;
+use crate::solve::SOLVERS;
+use crate::target::Limits;
+
+/// Plans lengths for one device and precision.
+pub struct Planner<'a> {
+    limits: &'a Limits,
+    precision: Precision,
+    known: RefCell<HashMap<(u64, bool), Option<(f64, Plan)>>>,
+}
+
+impl<'a> Planner<'a> {
+    /// A planner that remembers nothing yet.
+    pub fn new(limits: &'a Limits, precision: Precision) -> Self {
+        Self { limits, precision, known: RefCell::default() }
+    }
+
+    /// Points of the largest tile that a block can hold: what its shared memory takes, and half its registers.
+    pub fn max_points(&self) -> u64 {
+        max_points(self.limits, self.precision)
+    }
+
+    /// Points of the longest column that a block can hold when its rows are 64 bytes wide, below which memory
+    /// moves in pieces that cost more than they carry.
+    pub fn max_column_points(&self) -> u64 {
+        self.max_points() * self.precision.complex_bytes() / 64
+    }
+
+    /// The cheapest plan; `None` where no solver has one.
+    pub fn best(&self, n: u64) -> Option<Plan> {
+        self.search(n, false)
+    }
+
+    /// The cheapest plan that takes one pass.
+    pub fn on_chip(&self, n: u64) -> Option<Plan> {
+        self.search(n, true)
+    }
+
+    fn search(&self, n: u64, on_chip: bool) -> Option<Plan> {
+        if let Some(found) = self.known.borrow().get(&(n, on_chip)) {
+            return found.as_ref().map(|(_, plan)| plan.clone());
+        }
+        let mut best: Option<(f64, Plan)> = None;
+        for solver in SOLVERS.iter().filter(|solver| !on_chip || solver.on_chip()) {
+            for plan in solver.plans(n, self) {
+                if on_chip && plan.passes() > 1 {
+                    continue;
+                }
+                let Some(cost) = cost::of_plan(&plan, self.limits, self.precision) else { continue };
+                if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                    best = Some((cost, plan));
+                }
+            }
+        }
+        let plan = best.as_ref().map(|(_, plan)| plan.clone());
+        self.known.borrow_mut().insert((n, on_chip), best);
+        plan
+    }
+}
+
+/// Points of the largest tile that a block of the device can hold.
+pub fn max_points(limits: &Limits, precision: Precision) -> u64 {
+    let bytes = precision.complex_bytes();
+    let by_shared = u64::from(limits.shared_bytes) / bytes;
+    let by_registers = u64::from(limits.registers_per_sm) * 4 / 2 / bytes;
+    let per_thread = u64::from(limits.registers_per_thread.min(limits.registers_per_sm / limits.max_threads));
+    let by_threads = u64::from(limits.max_threads) * (per_thread * 4 / 2 / bytes).max(1);
+    by_shared.min(by_registers).min(by_threads.max(1))
+}

@@ -1,0 +1,365 @@
+//! Plan and target to passes: which axes share a tile, where intermediate results lie, what is fused where.
+
+use crate::error::Error;
+use crate::lower::tile;
+use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim, Pointwise, TableKind};
+use crate::plan::Plan;
+use crate::planner::Planner;
+use crate::problem::{Direction, Format, Placement, Problem};
+use crate::target::Limits;
+
+/// Passes in order, and what they need beside input and output.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schedule {
+    /// Passes in order.
+    pub passes: Vec<Pass>,
+    /// Complex elements of each region of the workspace.
+    pub regions: Vec<u64>,
+    /// Plan of each transform dimension, in the problem's order.
+    pub plans: Vec<Plan>,
+}
+
+/// Where the data lies between passes: one stride for each dimension of the problem.
+#[derive(Debug, Clone)]
+struct Place {
+    array: Array,
+    format: Format,
+    offset: u64,
+    span: u64,
+    strides: Vec<i64>,
+}
+
+impl Place {
+    fn operand(&self) -> Operand {
+        Operand { array: self.array, format: self.format, offset: self.offset, span: self.span }
+    }
+}
+
+/// Schedules a problem for a device.
+///
+/// # Errors
+///
+/// A length for which no solver has a plan on this device.
+pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
+    let planner = Planner::new(limits, problem.precision);
+    let plans = problem
+        .transform
+        .iter()
+        .map(|dim| planner.best(dim.n).ok_or_else(|| no_plan(dim.n, limits)))
+        .collect::<Result<Vec<Plan>, Error>>()?;
+    let mut scheduler = Scheduler { problem, limits, regions: Vec::new(), passes: Vec::new() };
+    scheduler.run(&plans)?;
+    Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans })
+}
+
+fn no_plan(n: u64, limits: &Limits) -> Error {
+    Error::Plan {
+        problem: format!("length {n}"),
+        reason: format!("no identity splits it within the limits of {}", limits.name),
+        would_work: "a length with smaller prime factors, or the cpu device".into(),
+    }
+}
+
+struct Scheduler<'a> {
+    problem: &'a Problem,
+    limits: &'a Limits,
+    regions: Vec<u64>,
+    passes: Vec<Pass>,
+}
+
+impl Scheduler<'_> {
+    fn run(&mut self, plans: &[Plan]) -> Result<(), Error> {
+        let input = self.caller_side(false);
+        let output = self.caller_side(true);
+        let mut groups = self.groups(plans);
+        // Elements move when strides differ in place: blocks would overwrite what others still have to read, so
+        // the result is gathered in the workspace first.
+        let moves = self.problem.placement == Placement::InPlace && input.strides != output.strides;
+        if groups.is_empty() || (moves && groups.len() == 1) {
+            groups.push(Vec::new());
+        }
+        let staged = if moves { Some(self.workspace(&output)) } else { None };
+        let last = groups.len() - 1;
+        let mut at = input;
+        for (i, group) in groups.iter().enumerate() {
+            let target = match &staged {
+                Some(staged) if i < last => staged.clone(),
+                _ => output.clone(),
+            };
+            self.group(group, plans, &at, &target)?;
+            at = target;
+        }
+        if let Some(pass) = self.passes.last_mut() {
+            pass.scale *= self.problem.scale;
+        }
+        Ok(())
+    }
+
+    /// The caller's array on one side.
+    fn caller_side(&self, output: bool) -> Place {
+        let problem = self.problem;
+        let dims = problem.transform.iter().chain(&problem.batch);
+        let in_place = problem.placement == Placement::InPlace;
+        Place {
+            array: if output || in_place { Array::Output } else { Array::Input },
+            format: if output { problem.output } else { problem.input },
+            offset: if output { problem.output_offset } else { problem.input_offset },
+            span: if output || in_place { problem.output_span().end } else { problem.input_span().end },
+            strides: dims.map(|dim| if output { dim.os } else { dim.is }).collect(),
+        }
+    }
+
+    fn lengths(&self) -> Vec<u64> {
+        self.problem.transform.iter().chain(&self.problem.batch).map(|dim| dim.n).collect()
+    }
+
+    /// A region of the workspace that holds the problem packed, its dimensions in the order of `like`.
+    fn workspace(&mut self, like: &Place) -> Place {
+        let lengths = self.lengths();
+        self.region(&lengths, like)
+    }
+
+    fn region(&mut self, lengths: &[u64], like: &Place) -> Place {
+        let mut order: Vec<usize> = (0..lengths.len()).collect();
+        order.sort_by_key(|&d| like.strides[d].unsigned_abs());
+        let mut strides = vec![0; lengths.len()];
+        let mut stride = 1_u64;
+        for d in order {
+            strides[d] = stride as i64;
+            stride *= lengths[d];
+        }
+        self.regions.push(stride);
+        let array = Array::Workspace((self.regions.len() - 1) as u8);
+        Place { array, format: Format::Interleaved, offset: 0, span: stride, strides }
+    }
+
+    /// Transform dimensions that share a pass: as many as fit a tile, the last ones first; dimensions that take
+    /// several passes stand alone.
+    fn groups(&self, plans: &[Plan]) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for d in (0..plans.len()).rev() {
+            if let Some(group) = groups.last_mut()
+                && matches!(plans[d], Plan::MixedRadix(_))
+                && group.iter().all(|&d| matches!(plans[d], Plan::MixedRadix(_)))
+            {
+                let mut larger = group.clone();
+                larger.insert(0, d);
+                if self.fits(&larger, plans) {
+                    *group = larger;
+                    continue;
+                }
+            }
+            groups.push(vec![d]);
+        }
+        groups
+    }
+
+    fn fits(&self, group: &[usize], plans: &[Plan]) -> bool {
+        let (input, output) = (self.caller_side(false), self.caller_side(true));
+        let pass = self.pass(group, plans, &input, &output);
+        tile::choose(&pass, self.limits).is_some()
+    }
+
+    fn group(&mut self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Result<(), Error> {
+        if let [d] = group {
+            return self.axis(*d, &plans[*d], &self.lengths(), src, dst);
+        }
+        let pass = self.pass(group, plans, src, dst);
+        self.passes.push(pass);
+        Ok(())
+    }
+
+    /// One pass that transforms a group of dimensions by their on-chip plans.
+    fn pass(&self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Pass {
+        let lengths = self.lengths();
+        let dim = |d: usize| PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
+        let axes = group.iter().map(|&d| Axis { dim: dim(d), method: on_chip_method(&plans[d]) }).collect();
+        let batch = (0..lengths.len()).filter(|d| !group.contains(d)).map(dim).collect();
+        self.new_pass(axes, batch, src, dst)
+    }
+
+    fn new_pass(&self, axes: Vec<Axis>, batch: Vec<PassDim>, src: &Place, dst: &Place) -> Pass {
+        Pass {
+            axes,
+            batch,
+            src: src.operand(),
+            dst: dst.operand(),
+            precision: self.problem.precision,
+            direction: self.problem.direction,
+            twiddle: None,
+            load: None,
+            store: None,
+            scale: 1.0,
+        }
+    }
+
+    /// The passes of one dimension from one place to another.
+    fn axis(
+        &mut self,
+        d: usize,
+        plan: &Plan,
+        lengths: &[u64],
+        src: &Place,
+        dst: &Place,
+    ) -> Result<(), Error> {
+        match plan {
+            Plan::MixedRadix(_) => {
+                let pass = self.single(d, on_chip_method(plan), lengths, src, dst);
+                self.passes.push(pass);
+            }
+            Plan::Bluestein { n, inner } => match &**inner {
+                Plan::MixedRadix(_) => {
+                    let mut pass = self.single(d, on_chip_method(plan), lengths, src, dst);
+                    let chirp = Pointwise {
+                        table: Some(TableKind::Chirp { n: *n }),
+                        limit: Some(*n),
+                        against: false,
+                    };
+                    pass.axes[0].dim.load_index = 1;
+                    pass.axes[0].dim.store_index = 1;
+                    pass.load = Some(chirp);
+                    pass.store = Some(chirp);
+                    self.passes.push(pass);
+                }
+                inner => self.long_bluestein(d, *n, inner, lengths, src, dst)?,
+            },
+            Plan::Split(parts) => {
+                let scratch = self.region(lengths, dst);
+                self.split(d, parts, lengths, src, &scratch, dst);
+            }
+        }
+        Ok(())
+    }
+
+    fn single(&self, d: usize, method: Method, lengths: &[u64], src: &Place, dst: &Place) -> Pass {
+        let dim = |d: usize| PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
+        let batch = (0..lengths.len()).filter(|&other| other != d).map(dim).collect();
+        self.new_pass(vec![Axis { dim: dim(d), method }], batch, src, dst)
+    }
+
+    /// A dimension in several passes. Input index `n = sum n_i N/(f1..fi)`, output index
+    /// `k = sum k_i f1..f(i-1)`: each pass transforms one digit where it stands in the scratch region, with the
+    /// twiddle that its remaining digits ask for; the last one stores in natural order.
+    fn split(
+        &mut self,
+        d: usize,
+        parts: &[Plan],
+        lengths: &[u64],
+        src: &Place,
+        scratch: &Place,
+        dst: &Place,
+    ) {
+        let n = lengths[d];
+        let last = parts.len() - 1;
+        let mut done = 1_u64;
+        for (i, part) in parts.iter().enumerate() {
+            let from = if i == 0 { src } else { scratch };
+            let to = if i == last { dst } else { scratch };
+            let rest = n / (done * part.len());
+            let out_weight = if i == last { done } else { rest };
+            let axis = PassDim {
+                load_index: rest,
+                store_index: out_weight,
+                ..PassDim::new(part.len(), from.strides[d] * rest as i64, to.strides[d] * out_weight as i64)
+            };
+            let mut batch: Vec<PassDim> = (0..lengths.len())
+                .filter(|&other| other != d)
+                .map(|other| PassDim::new(lengths[other], from.strides[other], to.strides[other]))
+                .collect();
+            let mut before = 1;
+            for earlier in &parts[..i] {
+                let from_weight = n / (before * earlier.len());
+                let to_weight = if i == last { before } else { from_weight };
+                batch.push(PassDim {
+                    load_index: from_weight,
+                    store_index: to_weight,
+                    ..PassDim::new(
+                        earlier.len(),
+                        from.strides[d] * from_weight as i64,
+                        to.strides[d] * to_weight as i64,
+                    )
+                });
+                before *= earlier.len();
+            }
+            if i < last {
+                batch.push(PassDim {
+                    load_index: 1,
+                    store_index: 1,
+                    twiddle: 1,
+                    ..PassDim::new(rest, from.strides[d], to.strides[d])
+                });
+            }
+            let method = on_chip_method(part);
+            let mut pass = self.new_pass(vec![Axis { dim: axis, method }], batch, from, to);
+            pass.twiddle = (i < last).then_some(n / done);
+            self.pad_part(part, &mut pass);
+            self.passes.push(pass);
+            done *= part.len();
+        }
+    }
+
+    /// A part that is itself transformed by Bluestein on the chip needs its chirp.
+    fn pad_part(&self, part: &Plan, pass: &mut Pass) {
+        if let Plan::Bluestein { n, .. } = part {
+            for dim in &mut pass.batch {
+                (dim.load_index, dim.store_index) = (0, 0);
+            }
+            pass.axes[0].dim.load_index = 1;
+            pass.axes[0].dim.store_index = 1;
+            let chirp =
+                Pointwise { table: Some(TableKind::Chirp { n: *n }), limit: Some(*n), against: false };
+            pass.load = Some(chirp);
+            pass.store = Some(chirp);
+        }
+    }
+
+    /// Bluestein through memory: the chirp and the padding are fused into the first pass's load, the product
+    /// into the last forward pass's store, the second chirp into the last pass's store.
+    fn long_bluestein(
+        &mut self,
+        d: usize,
+        n: u64,
+        inner: &Plan,
+        lengths: &[u64],
+        src: &Place,
+        dst: &Place,
+    ) -> Result<(), Error> {
+        let Plan::Split(parts) = inner else { return Err(no_plan(n, self.limits)) };
+        let m = inner.len();
+        let mut padded = lengths.to_vec();
+        padded[d] = m;
+        let (near, far) = (self.region(&padded, dst), self.region(&padded, dst));
+        let chirp = Pointwise { table: Some(TableKind::Chirp { n }), limit: Some(n), against: false };
+        let spectrum =
+            Pointwise { table: Some(TableKind::ChirpSpectrum { n, m }), limit: None, against: false };
+        let start = self.passes.len();
+        self.split(d, parts, &padded, src, &near, &far);
+        let middle = self.passes.len();
+        self.split(d, parts, &padded, &far, &near, dst);
+        let end = self.passes.len();
+        // The inner transforms run forward and back whatever the direction; the factors carry it.
+        let conjugate = self.problem.direction;
+        for pass in &mut self.passes[start..middle] {
+            pass.direction = conjugate;
+        }
+        for pass in &mut self.passes[middle..end] {
+            pass.direction = match conjugate {
+                Direction::Forward => Direction::Inverse,
+                Direction::Inverse => Direction::Forward,
+            };
+        }
+        self.passes[start].load = Some(chirp);
+        self.passes[middle - 1].store = Some(spectrum);
+        self.passes[end - 1].store = Some(Pointwise { against: true, ..chirp });
+        Ok(())
+    }
+}
+
+/// How an on-chip plan runs.
+fn on_chip_method(plan: &Plan) -> Method {
+    match plan {
+        Plan::MixedRadix(radices) => Method::MixedRadix(radices.clone()),
+        Plan::Bluestein { inner, .. } => Method::Bluestein(on_chip_method(inner).radices().to_vec()),
+        Plan::Split(_) => unreachable!("solvers put only on-chip plans where one pass is asked for"),
+    }
+}

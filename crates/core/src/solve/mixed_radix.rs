@@ -1,0 +1,49 @@
+//! Cooley and Tukey on the chip: `N = r1 r2 .. rs`, a codelet for each factor.
+
+use crate::codelet::has_codelet;
+use crate::plan::Plan;
+use crate::planner::Planner;
+
+use super::Solver;
+
+/// Lengths whose prime factors all have codelets and that fit on the chip.
+pub struct MixedRadix;
+
+/// Radices that stages use, largest first. Beyond 16 only primes: 32 points of a composite radix cost more
+/// registers than the exchange that they save.
+const RADICES: [u32; 20] = [31, 29, 23, 19, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
+
+impl Solver for MixedRadix {
+    fn name(&self) -> &'static str {
+        "mixed-radix"
+    }
+
+    fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
+        if n > planner.max_points() {
+            return Vec::new();
+        }
+        if n == 1 {
+            return vec![Plan::MixedRadix(Vec::new())];
+        }
+        let mut found = Vec::new();
+        factorisations(n, 0, &mut Vec::new(), &mut found);
+        let fewest = found.iter().map(Vec::len).min().unwrap_or(0);
+        found.retain(|radices| radices.len() <= fewest + 1);
+        found.into_iter().map(Plan::MixedRadix).collect()
+    }
+}
+
+/// All ways to write `n` as a falling product of radices.
+fn factorisations(n: u64, from: usize, so_far: &mut Vec<u32>, found: &mut Vec<Vec<u32>>) {
+    if n == 1 {
+        found.push(so_far.clone());
+        return;
+    }
+    for (i, &radix) in RADICES.iter().enumerate().skip(from) {
+        if n.is_multiple_of(u64::from(radix)) && has_codelet(u64::from(radix)) {
+            so_far.push(radix);
+            factorisations(n / u64::from(radix), i, so_far, found);
+            so_far.pop();
+        }
+    }
+}

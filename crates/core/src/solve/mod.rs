@@ -1,0 +1,26 @@
+//! The identities, one a file. Each says when it applies to a length and what plans it offers; the planner knows
+//! none of them by name. To add one: a file here and a line in [`SOLVERS`].
+
+mod bluestein;
+mod mixed_radix;
+mod split;
+
+use crate::plan::Plan;
+use crate::planner::Planner;
+
+/// An identity that rewrites the transform of one length.
+pub trait Solver: Sync {
+    /// Name in traces.
+    fn name(&self) -> &'static str;
+
+    /// Whether its plans take one pass when what they are made of does.
+    fn on_chip(&self) -> bool {
+        true
+    }
+
+    /// Plans for a length, best guesses first; none where the identity does not apply.
+    fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan>;
+}
+
+/// All identities.
+pub const SOLVERS: &[&dyn Solver] = &[&mixed_radix::MixedRadix, &split::Split, &bluestein::Bluestein];

@@ -1,0 +1,164 @@
+//! Runs programs on the simulator and compares with transforms in f64.
+
+use std::collections::HashMap;
+
+use num_complex::Complex;
+use rand::Rng;
+use warpfft_core::kernel::Type;
+use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Report, simulate};
+use warpfft_core::problem::{Dim, Direction, Format, Precision, Problem};
+use warpfft_core::program::{Binding, Program, Table};
+use warpfft_core::target::Limits;
+
+pub type C64 = Complex<f64>;
+
+/// Uniform random numbers, rounded to the precision of the problem so that the reference sees the same input.
+pub fn random(len: usize, precision: Precision) -> Vec<C64> {
+    let mut rng = rand::rng();
+    let mut real = || {
+        let x: f64 = rng.random_range(-1.0..1.0);
+        if precision == Precision::F32 { f64::from(x as f32) } else { x }
+    };
+    (0..len).map(|_| Complex::new(real(), real())).collect()
+}
+
+fn planes(data: &[C64], format: Format, precision: Precision) -> Vec<GlobalBuffer> {
+    let memory = |reals: Vec<f64>| {
+        GlobalBuffer::initialised(match precision {
+            Precision::F32 => Memory::F32(reals.into_iter().map(|x| x as f32).collect()),
+            Precision::F64 => Memory::F64(reals),
+        })
+    };
+    match format {
+        Format::Interleaved => vec![memory(data.iter().flat_map(|z| [z.re, z.im]).collect())],
+        Format::Planar => {
+            vec![memory(data.iter().map(|z| z.re).collect()), memory(data.iter().map(|z| z.im).collect())]
+        }
+    }
+}
+
+fn reals(buffer: &GlobalBuffer) -> Vec<f64> {
+    match &buffer.data {
+        Memory::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
+        Memory::F64(v) => v.clone(),
+        other => panic!("unexpected element type {:?}", other.elem()),
+    }
+}
+
+fn joined(buffers: &[GlobalBuffer], format: Format) -> Vec<C64> {
+    match format {
+        Format::Interleaved => reals(&buffers[0]).chunks(2).map(|z| Complex::new(z[0], z[1])).collect(),
+        Format::Planar => {
+            let (re, im) = (reals(&buffers[0]), reals(&buffers[1]));
+            re.into_iter().zip(im).map(|(re, im)| Complex::new(re, im)).collect()
+        }
+    }
+}
+
+/// Runs a program on data; `output` holds what was there before (in place: the input).
+pub fn run(
+    program: &Program,
+    limits: &Limits,
+    input: &[C64],
+    output: &[C64],
+) -> Result<(Vec<C64>, Report), String> {
+    let problem = &program.problem;
+    let elem = if problem.precision == Precision::F32 { Type::F32 } else { Type::F64 };
+    let mut inputs = planes(input, problem.input, problem.precision);
+    let mut outputs = planes(output, problem.output, problem.precision);
+    let mut regions: HashMap<u64, GlobalBuffer> = HashMap::new();
+    let mut tables: Vec<GlobalBuffer> = program
+        .tables
+        .iter()
+        .map(|table| {
+            GlobalBuffer::initialised(match table {
+                Table::F32(v) => Memory::F32(v.clone()),
+                Table::F64(v) => Memory::F64(v.clone()),
+                Table::U32(v) => Memory::U32(v.clone()),
+            })
+        })
+        .collect();
+    let mut total = Report::default();
+    for launch in &program.launches {
+        let kernel = &program.kernels[launch.kernel];
+        let empty = || GlobalBuffer::unwritten(elem, 0).expect("a stored type");
+        let mut taken: Vec<GlobalBuffer> = launch
+            .bindings
+            .iter()
+            .map(|binding| match *binding {
+                Binding::Input(plane) => std::mem::replace(&mut inputs[plane as usize], empty()),
+                Binding::Output(plane) => std::mem::replace(&mut outputs[plane as usize], empty()),
+                Binding::Table(i) => std::mem::replace(&mut tables[i as usize], empty()),
+                Binding::Workspace { offset, bytes } => regions.remove(&offset).unwrap_or_else(|| {
+                    let len = bytes / problem.precision.real_bytes();
+                    GlobalBuffer::unwritten(elem, len as usize).expect("a stored type")
+                }),
+            })
+            .collect();
+        let mut borrowed: Vec<&mut GlobalBuffer> = taken.iter_mut().collect();
+        let report = simulate(kernel, limits, &mut borrowed).map_err(|fault| fault.to_string())?;
+        total += report;
+        for (binding, buffer) in launch.bindings.iter().zip(taken) {
+            match *binding {
+                Binding::Input(plane) => inputs[plane as usize] = buffer,
+                Binding::Output(plane) => outputs[plane as usize] = buffer,
+                Binding::Table(i) => tables[i as usize] = buffer,
+                Binding::Workspace { offset, .. } => {
+                    regions.insert(offset, buffer);
+                }
+            }
+        }
+    }
+    Ok((joined(&outputs, problem.output), total))
+}
+
+/// All index tuples' (input, output) addresses of some dimensions.
+pub fn addresses(dims: &[Dim]) -> Vec<(i64, i64)> {
+    let mut all = vec![(0, 0)];
+    for dim in dims {
+        all = all
+            .iter()
+            .flat_map(|&(i, o)| (0..dim.n as i64).map(move |x| (i + x * dim.is, o + x * dim.os)))
+            .collect();
+    }
+    all
+}
+
+/// The problem's transform in f64: `output` with the transformed elements replaced.
+pub fn reference(problem: &Problem, input: &[C64], output: &[C64]) -> Vec<C64> {
+    let mut out = output.to_vec();
+    let points = addresses(&problem.transform);
+    let mut planner = rustfft::FftPlanner::new();
+    for (from, to) in addresses(&problem.batch) {
+        let at = |base: u64, offset: i64| (base as i64 + offset) as usize;
+        let mut data: Vec<C64> =
+            points.iter().map(|&(i, _)| input[at(problem.input_offset, from + i)]).collect();
+        let mut inner = 1;
+        for dim in problem.transform.iter().rev() {
+            let n = dim.n as usize;
+            let fft = match problem.direction {
+                Direction::Forward => planner.plan_fft_forward(n),
+                Direction::Inverse => planner.plan_fft_inverse(n),
+            };
+            for start in (0..data.len()).filter(|i| (i / inner) % n == 0) {
+                let mut line: Vec<C64> = (0..n).map(|i| data[start + i * inner]).collect();
+                fft.process(&mut line);
+                for (i, value) in line.into_iter().enumerate() {
+                    data[start + i * inner] = value;
+                }
+            }
+            inner *= n;
+        }
+        for (&(_, o), value) in points.iter().zip(data) {
+            out[at(problem.output_offset, to + o)] = value * problem.scale;
+        }
+    }
+    out
+}
+
+/// Relative L2 error.
+pub fn error(got: &[C64], want: &[C64]) -> f64 {
+    let difference: f64 = got.iter().zip(want).map(|(a, b)| (a - b).norm_sqr()).sum();
+    let size: f64 = want.iter().map(Complex::norm_sqr).sum();
+    (difference / size.max(f64::MIN_POSITIVE)).sqrt()
+}

@@ -1,0 +1,157 @@
+//! Transforms through the whole path on the simulator: against the reference, with races, stray accesses and
+//! reads of unwritten memory ruled out.
+
+mod common;
+
+use warpfft_core::compile;
+use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft_core::target::Limits;
+
+fn rows(n: u64, batch: u64, precision: Precision) -> Problem {
+    Problem {
+        transform: if n > 1 { vec![Dim::new(n, 1, 1)] } else { vec![] },
+        batch: if batch > 1 { vec![Dim::new(batch, n as i64, n as i64)] } else { vec![] },
+        input_offset: 0,
+        output_offset: 0,
+        precision,
+        input: Format::Interleaved,
+        output: Format::Interleaved,
+        placement: Placement::OutOfPlace,
+        direction: Direction::Forward,
+        scale: 1.0,
+    }
+}
+
+/// Runs a problem on random data under the given limits; panics with everything that matters.
+fn check(problem: &Problem, limits: &Limits, what: &str) {
+    let tolerance = if problem.precision == Precision::F32 { 1.5e-6 } else { 2e-15 };
+    let input = common::random(problem.input_span().end as usize, problem.precision);
+    let output = if problem.placement == Placement::InPlace {
+        input.clone()
+    } else {
+        common::random(problem.output_span().end as usize, problem.precision)
+    };
+    let program = compile(problem, limits).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let (got, _) = common::run(&program, limits, &input, &output).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let want = common::reference(problem, &input, &output);
+    let error = common::error(&got, &want);
+    assert!(error < tolerance, "{what}: relative error {error:.2e}");
+}
+
+#[test]
+fn every_length_to_1024() {
+    for n in 1..=1024 {
+        check(&rows(n, 3, Precision::F32), &Limits::h200(), &format!("length {n}"));
+    }
+}
+
+/// Limits so tight that short transforms need several passes.
+fn tight() -> Limits {
+    Limits { shared_bytes: 4096, max_threads: 64, name: "tight".into(), ..Limits::h200() }
+}
+
+#[test]
+fn every_length_to_256_in_f64_and_backwards() {
+    for n in 1..=256 {
+        let problem =
+            Problem { direction: Direction::Inverse, scale: 1.0 / n as f64, ..rows(n, 2, Precision::F64) };
+        check(&problem, &Limits::h200(), &format!("inverse f64 length {n}"));
+    }
+}
+
+#[test]
+fn several_passes() {
+    for n in [600, 1024, 1000, 1155, 4096, 1009, 2018, 3 * 1009, 5003, 8192, 16384, 32768, 74 * 100] {
+        for direction in [Direction::Forward, Direction::Inverse] {
+            let problem = Problem { direction, ..rows(n, 2, Precision::F32) };
+            check(&problem, &tight(), &format!("tight length {n} {direction:?}"));
+        }
+    }
+}
+
+#[test]
+fn long_lengths_on_the_h200() {
+    for n in [4096, 6000, 8192, 10007, 16384, 20000, 32768, 65536] {
+        check(&rows(n, 1, Precision::F32), &Limits::h200(), &format!("length {n}"));
+        check(&rows(n, 1, Precision::F64), &Limits::h200(), &format!("f64 length {n}"));
+    }
+}
+
+fn packed(shape: &[u64], batch: u64) -> Problem {
+    let mut stride = 1;
+    let mut dims: Vec<Dim> = shape
+        .iter()
+        .rev()
+        .map(|&n| {
+            let dim = Dim::new(n, stride, stride);
+            stride *= n as i64;
+            dim
+        })
+        .collect();
+    dims.reverse();
+    let batch = if batch > 1 { vec![Dim::new(batch, stride, stride)] } else { vec![] };
+    Problem { transform: dims, batch, ..rows(1, 1, Precision::F32) }
+}
+
+#[test]
+fn planes_and_volumes() {
+    let shapes: [&[u64]; 12] = [
+        &[4, 4],
+        &[3, 5],
+        &[16, 16],
+        &[9, 7, 5],
+        &[8, 8, 8],
+        &[33, 17],
+        &[37, 6],
+        &[64, 64],
+        &[100, 90],
+        &[5, 4, 3, 2],
+        &[128, 256],
+        &[41, 43],
+    ];
+    for shape in shapes {
+        for limits in [Limits::h200(), tight(), Limits::webgpu_min()] {
+            for placement in [Placement::InPlace, Placement::OutOfPlace] {
+                let problem = Problem { placement, ..packed(shape, 3) };
+                check(&problem, &limits, &format!("{shape:?} {} {placement:?}", limits.name));
+            }
+        }
+    }
+}
+
+#[test]
+fn layouts() {
+    let base = rows(30, 1, Precision::F32);
+    // Columns, gaps, falling strides, transposed output, broadcast input, planar on each side.
+    let cases = [
+        (vec![Dim::new(30, 7, 7)], vec![Dim::new(7, 1, 1)], 0, 0),
+        (vec![Dim::new(30, 2, 3)], vec![Dim::new(5, 61, 91)], 5, 3),
+        (vec![Dim::new(30, -1, 1)], vec![Dim::new(5, 30, -30)], 29, 120),
+        (vec![Dim::new(12, 20, 1), Dim::new(20, 1, 12)], vec![Dim::new(3, 240, 240)], 0, 0),
+        (vec![Dim::new(30, 1, 1)], vec![Dim::new(4, 0, 30), Dim::new(3, 30, 120)], 0, 0),
+        (vec![Dim::new(37, 3, 5)], vec![Dim::new(3, 1, 1)], 0, 2),
+    ];
+    for (transform, batch, input_offset, output_offset) in cases {
+        for (input, output) in [
+            (Format::Interleaved, Format::Interleaved),
+            (Format::Planar, Format::Interleaved),
+            (Format::Interleaved, Format::Planar),
+            (Format::Planar, Format::Planar),
+        ] {
+            for limits in [Limits::h200(), tight()] {
+                let (transform, batch) = (transform.clone(), batch.clone());
+                let problem =
+                    Problem { transform, batch, input_offset, output_offset, input, output, ..base.clone() };
+                check(&problem, &limits, &format!("{problem:?} {}", limits.name));
+            }
+        }
+    }
+}
+
+#[test]
+fn transposition_in_place() {
+    let dims = vec![Dim::new(24, 24, 1), Dim::new(24, 1, 24)];
+    let problem = Problem { transform: dims, placement: Placement::InPlace, ..rows(1, 1, Precision::F32) };
+    check(&problem, &Limits::h200(), "24 x 24 transposed in place");
+    check(&problem, &tight(), "24 x 24 transposed in place, tight");
+}

@@ -1,0 +1,149 @@
+//! Machine code kept between runs, in the user's cache folder. A cache that fails is no failure: entries that
+//! are missing, unreadable or damaged count as absent, and what cannot be written is not.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// First bytes of an entry; the number is the format's.
+const MAGIC: &[u8; 8] = b"warpfft1";
+
+/// A folder of entries, or none where caching is off.
+#[derive(Debug, Clone)]
+pub(crate) struct DiskCache {
+    folder: Option<PathBuf>,
+}
+
+impl DiskCache {
+    /// Where the environment says: off with `WARPFFT_CACHE=off`, in `WARPFFT_CACHE_DIR`, else in the user's cache
+    /// folder.
+    pub fn from_environment() -> Self {
+        if std::env::var_os("WARPFFT_CACHE").is_some_and(|value| value.eq_ignore_ascii_case("off")) {
+            return Self { folder: None };
+        }
+        let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let folder = path("WARPFFT_CACHE_DIR")
+            .or_else(|| path("XDG_CACHE_HOME").map(|cache| cache.join("warpfft")))
+            .or_else(|| path("LOCALAPPDATA").map(|cache| cache.join("warpfft")))
+            .or_else(|| path("HOME").map(|home| home.join(".cache").join("warpfft")));
+        Self { folder }
+    }
+
+    /// The entry of that name, if it is there and whole.
+    pub fn read(&self, name: &str) -> Option<Vec<u8>> {
+        let mut entry = std::fs::read(self.folder.as_ref()?.join(name)).ok()?;
+        let header = MAGIC.len() + 16;
+        let sum = entry.get(MAGIC.len()..header)?;
+        let whole = entry.starts_with(MAGIC) && sum == hash(&entry[header..]).to_le_bytes();
+        whole.then(|| entry.split_off(header))
+    }
+
+    /// Writes an entry, whole or not at all.
+    pub fn write(&self, name: &str, content: &[u8]) {
+        let Some(folder) = &self.folder else { return };
+        if let Err(error) = write_whole(folder, name, content) {
+            tracing::debug!(folder = %folder.display(), name, %error, "a cache entry was not written");
+        }
+    }
+}
+
+fn write_whole(folder: &Path, name: &str, content: &[u8]) -> std::io::Result<()> {
+    // Two processes, or two threads, may write the same entry at once: each has a file of its own until the
+    // rename.
+    static WRITES: AtomicU64 = AtomicU64::new(0);
+    std::fs::create_dir_all(folder)?;
+    let unique = format!(".{name}.{}.{}", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed));
+    let temporary = folder.join(unique);
+    let write = || {
+        let mut file = std::fs::File::create(&temporary)?;
+        file.write_all(MAGIC)?;
+        file.write_all(&hash(content).to_le_bytes())?;
+        file.write_all(content)?;
+        drop(file);
+        std::fs::rename(&temporary, folder.join(name))
+    };
+    write().inspect_err(|_| drop(std::fs::remove_file(&temporary)))
+}
+
+/// A hash of content, the same in every run and on every machine. Not for content that someone would forge.
+pub(crate) fn hash(content: &[u8]) -> u128 {
+    // The multiplication of FNV-1a in 128 bits, 8 bytes a step, with the high half folded down so that all of
+    // the state takes part.
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    let step = |state: u128, word: u64| {
+        let mixed = (state ^ u128::from(word)).wrapping_mul(PRIME);
+        mixed ^ (mixed >> 67)
+    };
+    let mut words = content.chunks_exact(8);
+    let mut state = step(BASIS, content.len() as u64);
+    for word in &mut words {
+        state = step(state, u64::from_le_bytes(word.try_into().unwrap_or_default()));
+    }
+    let mut last = [0; 8];
+    last[..words.remainder().len()].copy_from_slice(words.remainder());
+    step(step(state, u64::from_le_bytes(last)), 0x9e37_79b9_7f4a_7c15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache(name: &str) -> DiskCache {
+        let folder = std::env::temp_dir().join(format!("warpfft-cache-{name}-{}", std::process::id()));
+        drop(std::fs::remove_dir_all(&folder));
+        DiskCache { folder: Some(folder) }
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let cache = cache("whole");
+        assert_eq!(cache.read("a"), None);
+        cache.write("a", b"machine code");
+        cache.write("a", b"newer code");
+        assert_eq!(cache.read("a").as_deref(), Some(&b"newer code"[..]));
+        let left = std::fs::read_dir(cache.folder.as_ref().expect("on")).expect("it exists").count();
+        assert_eq!(left, 1, "no temporary file stays");
+    }
+
+    #[test]
+    fn damaged_entries_are_absent_and_rewritten() {
+        let cache = cache("damaged");
+        cache.write("a", b"machine code");
+        let path = cache.folder.as_ref().expect("on").join("a");
+        let good = std::fs::read(&path).expect("it was written");
+        for at in 0..good.len() {
+            let mut bad = good.clone();
+            bad[at] ^= 1;
+            std::fs::write(&path, &bad).expect("the folder is ours");
+            assert_eq!(cache.read("a"), None, "byte {at}");
+            std::fs::write(&path, &good[..at]).expect("the folder is ours");
+            assert_eq!(cache.read("a"), None, "cut at {at}");
+        }
+        cache.write("a", b"machine code");
+        assert_eq!(cache.read("a").as_deref(), Some(&b"machine code"[..]));
+    }
+
+    #[test]
+    fn a_cache_that_cannot_be_written_is_no_failure() {
+        let cache = DiskCache { folder: Some("/dev/null/not-a-folder".into()) };
+        cache.write("a", b"machine code");
+        assert_eq!(cache.read("a"), None);
+        let off = DiskCache { folder: None };
+        off.write("a", b"machine code");
+        assert_eq!(off.read("a"), None);
+    }
+
+    #[test]
+    fn hashes_tell_texts_apart() {
+        let mut seen = std::collections::HashSet::new();
+        for length in 0..40 {
+            for bit in 0..8 * length {
+                let mut text = vec![0_u8; length];
+                text[bit / 8] |= 1 << (bit % 8);
+                assert!(seen.insert(hash(&text)));
+            }
+            assert!(seen.insert(hash(&vec![0; length])));
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! From a kernel to a function on the GPU: text, machine code by the driver's linker (which, unlike loading text
+//! directly, hands the machine code out to be kept), module, function.
+
+use std::ffi::{CString, c_int, c_void};
+use std::sync::{Arc, PoisonError};
+
+use warpfft_core::emit;
+use warpfft_core::kernel::{Kernel, Verified};
+
+use super::context::Context;
+use super::driver::{Driver, ERROR_LOG, ERROR_LOG_BYTES, Handle, INPUT_PTX, function};
+use crate::device::cache::{DiskCache, hash};
+use crate::error::Error;
+
+/// Dynamic shared memory beyond this must be asked for.
+const SHARED_WITHOUT_ASKING: u32 = 48 * 1024;
+/// Clusters beyond this must be asked for.
+const PORTABLE_CLUSTER: u32 = 8;
+/// Bytes for what the assembler says.
+const LOG_BYTES: usize = 16 * 1024;
+
+/// A loaded kernel. Its context unloads it.
+pub(super) struct Module {
+    raw: Handle,
+    pub function: Handle,
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Bytes of local memory of a thread: what did not fit in registers.
+    pub local_bytes: u32,
+}
+
+// SAFETY: the driver's modules and functions belong to a context and may be used from any thread.
+unsafe impl Send for Module {}
+// SAFETY: as above, from several at once.
+unsafe impl Sync for Module {}
+
+impl Module {
+    /// Unloads it. Its context is current, and nothing uses it any more.
+    pub fn unload(&self, driver: &Driver) {
+        // SAFETY: by this function's contract; contexts do so once, when the last plan is gone.
+        unsafe { (driver.cuModuleUnload)(self.raw) };
+    }
+}
+
+/// Loads all of a program's kernels, several at once where there are several.
+pub(super) fn modules(
+    context: &Arc<Context>,
+    kernels: &[Verified<Kernel>],
+) -> Result<Vec<Arc<Module>>, Error> {
+    if let [kernel] = kernels {
+        return Ok(vec![module(context, kernel)?]);
+    }
+    // Plain threads, and not the pool: assembling waits inside the driver.
+    std::thread::scope(|scope| {
+        let load = |kernel| scope.spawn(move || module(context, kernel));
+        let started: Vec<_> = kernels.iter().map(load).collect();
+        let finish = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        started.into_iter().map(finish).collect()
+    })
+}
+
+fn module(context: &Arc<Context>, kernel: &Verified<Kernel>) -> Result<Arc<Module>, Error> {
+    let text = emit::ptx(kernel, context.sm()).map_err(|error| Error::Emit {
+        kernel: kernel.name.clone(),
+        device: context.name().to_owned(),
+        reason: error.to_string(),
+    })?;
+    let key = hash(text.as_bytes());
+    let known = context.modules.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+    if let Some(module) = known {
+        return Ok(module);
+    }
+    let _current = context.current()?;
+    let cache = DiskCache::from_environment();
+    let entry = format!("{key:032x}-sm{}-driver{}.cubin", context.sm(), context.driver_version);
+    let kept = cache.read(&entry).and_then(|code| load(context, kernel, &code).ok());
+    let module = match kept {
+        Some(module) => module,
+        None => {
+            let code = assemble(context, kernel, text)?;
+            cache.write(&entry, &code);
+            load(context, kernel, &code)?
+        }
+    };
+    let mut modules = context.modules.lock().unwrap_or_else(PoisonError::into_inner);
+    // Another thread may have loaded the same kernel meanwhile: the first one stays.
+    if let Some(first) = modules.get(&key) {
+        module.unload(context.driver);
+        return Ok(Arc::clone(first));
+    }
+    Ok(Arc::clone(modules.entry(key).or_insert(Arc::new(module))))
+}
+
+/// Machine code of a kernel's text. The context is current.
+fn assemble(context: &Context, kernel: &Kernel, text: String) -> Result<Vec<u8>, Error> {
+    let driver = context.driver;
+    let text =
+        CString::new(text).map_err(|_| refused(context, kernel, "the text holds a zero byte".into()))?;
+    let mut log = vec![0_u8; LOG_BYTES];
+    let mut options: [c_int; 2] = [ERROR_LOG, ERROR_LOG_BYTES];
+    let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(LOG_BYTES)];
+    let mut state: Handle = std::ptr::null_mut();
+    // SAFETY: two options with their values; they and the log live until the linker is destroyed below.
+    let code =
+        unsafe { (driver.cuLinkCreate_v2)(2, options.as_mut_ptr(), values.as_mut_ptr(), &raw mut state) };
+    context.check("cuLinkCreate", code)?;
+    let (mut place, mut bytes): (*mut c_void, usize) = (std::ptr::null_mut(), 0);
+    // SAFETY: a live linker; the text with its final zero, which the length counts; no options; places for the
+    // answers.
+    let code = unsafe {
+        let length = text.as_bytes_with_nul().len();
+        let (data, none) = (text.as_ptr().cast_mut().cast(), std::ptr::null_mut());
+        let name = c"kernel.ptx".as_ptr();
+        match (driver.cuLinkAddData_v2)(state, INPUT_PTX, data, length, name, 0, none, std::ptr::null_mut()) {
+            0 => (driver.cuLinkComplete)(state, &raw mut place, &raw mut bytes),
+            failed => failed,
+        }
+    };
+    let result = if code == 0 && !place.is_null() {
+        // SAFETY: the linker owns that many bytes there until it is destroyed.
+        Ok(unsafe { std::slice::from_raw_parts(place.cast::<u8>(), bytes) }.to_vec())
+    } else {
+        Err(code)
+    };
+    // SAFETY: created above, destroyed once.
+    unsafe { (driver.cuLinkDestroy)(state) };
+    result.map_err(|code| {
+        let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+        let said = String::from_utf8_lossy(&log[..end]);
+        refused(context, kernel, format!("{} ({code}) {}", driver.error_name(code), said.trim()))
+    })
+}
+
+fn refused(context: &Context, kernel: &Kernel, log: String) -> Error {
+    Error::Compile { device: context.name().to_owned(), kernel: kernel.name.clone(), log }
+}
+
+/// Loads machine code and makes its function ready to launch. The context is current.
+fn load(context: &Context, kernel: &Kernel, code: &[u8]) -> Result<Module, Error> {
+    let driver = context.driver;
+    let mut raw: Handle = std::ptr::null_mut();
+    // SAFETY: machine code as the driver's linker made it; its checksum was right if it comes from the cache.
+    context.check("cuModuleLoadData", unsafe {
+        (driver.cuModuleLoadData)(&raw mut raw, code.as_ptr().cast())
+    })?;
+    let mut module = Module { raw, function: std::ptr::null_mut(), registers: 0, local_bytes: 0 };
+    let ready = prepare(context, kernel, &mut module);
+    if let Err(error) = ready {
+        module.unload(driver);
+        return Err(error);
+    }
+    tracing::debug!(
+        kernel = kernel.name,
+        registers = module.registers,
+        local_bytes = module.local_bytes,
+        "kernel loaded"
+    );
+    Ok(module)
+}
+
+fn prepare(context: &Context, kernel: &Kernel, module: &mut Module) -> Result<(), Error> {
+    let driver = context.driver;
+    let Ok(name) = CString::new(kernel.name.as_str()) else {
+        return Err(refused(context, kernel, "its name holds a zero byte".into()));
+    };
+    // SAFETY: a live module, a terminated name, a place for the answer.
+    let code = unsafe { (driver.cuModuleGetFunction)(&raw mut module.function, module.raw, name.as_ptr()) };
+    context.check("cuModuleGetFunction", code)?;
+    let set = |which, value| {
+        // SAFETY: a live function.
+        let code = unsafe { (driver.cuFuncSetAttribute)(module.function, which, value) };
+        context.check("cuFuncSetAttribute", code)
+    };
+    let shared = kernel.shared_bytes();
+    if shared > SHARED_WITHOUT_ASKING {
+        set(function::MAX_DYNAMIC_SHARED, shared as c_int)?;
+    }
+    if kernel.cluster > PORTABLE_CLUSTER {
+        set(function::NON_PORTABLE_CLUSTER, 1)?;
+    }
+    // Asking also makes a driver that loads lazily load now: a first launch while a graph is captured must not.
+    let get = |which| {
+        let mut value = 0;
+        // SAFETY: a live function, a place for the answer.
+        let code = unsafe { (driver.cuFuncGetAttribute)(&raw mut value, which, module.function) };
+        context.check("cuFuncGetAttribute", code).map(|()| value as u32)
+    };
+    let (registers, local_bytes) = (get(function::REGISTERS)?, get(function::LOCAL_BYTES)?);
+    (module.registers, module.local_bytes) = (registers, local_bytes);
+    Ok(())
+}

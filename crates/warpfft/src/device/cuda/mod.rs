@@ -1,0 +1,139 @@
+//! NVIDIA GPUs through the driver's own library: no toolkit, nothing to install.
+
+mod assemble;
+mod context;
+mod driver;
+mod memory;
+mod work;
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use warpfft_core::problem::Problem;
+use warpfft_core::program::Program;
+use warpfft_core::target::Limits;
+
+pub use self::context::Context;
+pub use self::memory::{DeviceBuffer, Stream};
+use self::work::{CudaWork, Pointers};
+use super::backend::{Backend, Execute, compiled};
+use super::{Device, DeviceKind, DeviceReport};
+use crate::error::Error;
+use crate::plan::Plan;
+
+struct Cuda {
+    context: Arc<Context>,
+}
+
+pub(super) fn open(ordinal: u32) -> Result<Arc<dyn Backend>, Error> {
+    Ok(Arc::new(Cuda { context: Context::open(ordinal)? }))
+}
+
+pub(super) fn reports() -> Vec<DeviceReport> {
+    let count = match context::count() {
+        Ok(count @ 1..) => count,
+        // Opening says why there is none.
+        Ok(0) | Err(_) => 1,
+    };
+    (0..count).map(report).collect()
+}
+
+fn report(ordinal: u32) -> DeviceReport {
+    let kind = DeviceKind::Cuda;
+    match Context::open(ordinal) {
+        Ok(context) => {
+            let (major, minor) = (context.driver_version / 1000, context.driver_version % 1000 / 10);
+            let memory = context.memory_bytes as f64 / f64::from(1 << 30);
+            let detail = format!("CUDA {major}.{minor} driver, {memory:.1} GiB, sm_{}", context.sm());
+            let limits = Some(context.limits.clone());
+            DeviceReport { kind, name: context.name().to_owned(), limits, usable: Ok(()), detail }
+        }
+        Err(error) => DeviceReport {
+            kind,
+            name: format!("cuda:{ordinal}"),
+            limits: None,
+            usable: Err(error),
+            detail: String::new(),
+        },
+    }
+}
+
+impl Backend for Cuda {
+    fn kind(&self) -> DeviceKind {
+        DeviceKind::Cuda
+    }
+
+    fn name(&self) -> &str {
+        self.context.name()
+    }
+
+    fn limits(&self) -> Option<&Limits> {
+        Some(&self.context.limits)
+    }
+
+    fn load(&self, program: Program) -> Result<Arc<dyn Execute>, Error> {
+        Ok(Arc::new(CudaWork::load(&self.context, program)?))
+    }
+
+    fn plan(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
+        self.load(compiled(problem, &self.context.limits)?)
+    }
+}
+
+impl Device {
+    /// The CUDA device of that number.
+    ///
+    /// # Errors
+    ///
+    /// There is no driver, or no such device.
+    pub fn cuda(ordinal: u32) -> Result<Self, Error> {
+        Ok(Self(open(ordinal)?))
+    }
+}
+
+impl Plan {
+    /// Enqueues the transform on a CUDA stream and returns at once. It allocates nothing, compiles nothing and
+    /// waits for nothing, so it can be captured in a graph. Pointers are device addresses of plane 0 and 1 (0
+    /// where there is none); in place, only `output` is used.
+    ///
+    /// # Errors
+    ///
+    /// The plan is for another device, an address is not aligned to the kernels' widest access (16 bytes at
+    /// most; the workspace to 256), or the driver refused a launch.
+    ///
+    /// # Safety
+    ///
+    /// `stream` is a `CUstream` of the device's primary context (null: the default stream). The addresses are of
+    /// memory on this device that holds [`Plan::input_elements`], [`Plan::output_elements`] and
+    /// [`Plan::workspace_bytes`] until the work is done, and out of place input and output do not overlap.
+    pub unsafe fn enqueue_cuda(
+        &self,
+        stream: *mut c_void,
+        input: [u64; 2],
+        output: [u64; 2],
+        workspace: u64,
+    ) -> Result<(), Error> {
+        let work = self.work_as::<CudaWork>(DeviceKind::Cuda)?;
+        // SAFETY: by this function's contract.
+        unsafe { work.enqueue(stream, Pointers { input, output, workspace }) }
+    }
+
+    /// The GPU on which this plan runs, for allocating memory there and for timing.
+    ///
+    /// # Errors
+    ///
+    /// The plan is for another device.
+    pub fn cuda_context(&self) -> Result<Arc<Context>, Error> {
+        Ok(Arc::clone(&self.work_as::<CudaWork>(DeviceKind::Cuda)?.context))
+    }
+
+    /// Registers and bytes of local memory (spills) of a thread, for each launch's kernel, as the driver reports
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// The plan is for another device.
+    pub fn cuda_registers(&self) -> Result<Vec<(u32, u32)>, Error> {
+        Ok(self.work_as::<CudaWork>(DeviceKind::Cuda)?.registers())
+    }
+}

@@ -1,0 +1,323 @@
+//! A program on a GPU. Running it only enqueues launches: no allocation, no compilation, no waiting.
+
+use std::ffi::{c_uint, c_void};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use warpfft_core::problem::{Placement, Precision};
+use warpfft_core::program::{Binding, Program};
+
+use super::assemble::{Module, modules};
+use super::context::Context;
+use super::driver::{Address, CLUSTER_DIMENSION, Handle, LaunchAttribute, LaunchConfig};
+use super::memory::{DeviceBuffer, Stream};
+use crate::copy;
+use crate::device::backend::{Execute, HostJob};
+use crate::device::cache::hash;
+use crate::device::check;
+use crate::error::{Error, Which};
+use crate::measure::{self, Measurement};
+use crate::span;
+
+/// Buffers that one kernel may have.
+const MAX_BUFFERS: usize = 16;
+
+/// A loaded program.
+pub(crate) struct CudaWork {
+    pub(super) context: Arc<Context>,
+    program: Program,
+    launches: Vec<Prepared>,
+    /// What the pointers of input and output must be multiples of.
+    alignment: [u64; 2],
+    /// Kept as long as the launches name its addresses.
+    _tables: Vec<Arc<DeviceBuffer>>,
+}
+
+/// One launch with all that does not depend on the caller's pointers.
+struct Prepared {
+    module: Arc<Module>,
+    blocks: c_uint,
+    threads: c_uint,
+    cluster: c_uint,
+    shared: c_uint,
+    arguments: Vec<Argument>,
+}
+
+#[derive(Clone, Copy)]
+enum Argument {
+    Input(usize),
+    Output(usize),
+    Workspace(u64),
+    Fixed(Address),
+}
+
+/// Device addresses of one run.
+#[derive(Clone, Copy)]
+pub(crate) struct Pointers {
+    pub input: [Address; 2],
+    pub output: [Address; 2],
+    pub workspace: Address,
+}
+
+impl CudaWork {
+    pub fn load(context: &Arc<Context>, program: Program) -> Result<Self, Error> {
+        check::program(&program, &context.limits)?;
+        let modules = modules(context, &program.kernels)?;
+        let tables = tables(context, &program)?;
+        let mut alignment = [1, 1];
+        let mut launches = Vec::with_capacity(program.launches.len());
+        for launch in &program.launches {
+            let kernel = &program.kernels[launch.kernel];
+            if launch.bindings.len() > MAX_BUFFERS {
+                let detail = format!("kernel {} has more than {MAX_BUFFERS} buffers", kernel.name);
+                return Err(Error::Program { detail });
+            }
+            let widest = check::alignments(kernel);
+            let argument = |(&binding, align): (&Binding, u64)| match binding {
+                Binding::Input(plane) => {
+                    alignment[0] = alignment[0].max(align);
+                    Argument::Input(plane.into())
+                }
+                Binding::Output(plane) => {
+                    alignment[1] = alignment[1].max(align);
+                    Argument::Output(plane.into())
+                }
+                Binding::Workspace { offset, .. } => Argument::Workspace(offset),
+                Binding::Table(table) => Argument::Fixed(tables[usize::from(table)].address()),
+            };
+            launches.push(Prepared {
+                module: Arc::clone(&modules[launch.kernel]),
+                blocks: kernel.blocks as c_uint,
+                threads: kernel.threads,
+                cluster: kernel.cluster,
+                shared: kernel.shared_bytes(),
+                arguments: launch.bindings.iter().zip(widest).map(argument).collect(),
+            });
+        }
+        Ok(Self { context: Arc::clone(context), program, launches, alignment, _tables: tables })
+    }
+
+    /// Registers and spilled bytes of each launch's kernel, as the driver reports them.
+    pub fn registers(&self) -> Vec<(u32, u32)> {
+        self.launches.iter().map(|launch| (launch.module.registers, launch.module.local_bytes)).collect()
+    }
+
+    /// Checks what can be checked of the caller's addresses.
+    fn check_pointers(&self, pointers: &Pointers) -> Result<(), Error> {
+        let sets = [
+            (Which::Input, pointers.input, self.alignment[0]),
+            (Which::Output, pointers.output, self.alignment[1]),
+        ];
+        for (which, planes, align) in sets {
+            for address in planes {
+                if !address.is_multiple_of(align) {
+                    return Err(Error::Misaligned { which, address, align });
+                }
+            }
+        }
+        if self.program.workspace_bytes > 0
+            && (pointers.workspace == 0 || !pointers.workspace.is_multiple_of(256))
+        {
+            return Err(Error::Misaligned {
+                which: Which::Workspace,
+                address: pointers.workspace,
+                align: 256,
+            });
+        }
+        Ok(())
+    }
+
+    /// Enqueues all launches.
+    ///
+    /// # Safety
+    ///
+    /// The stream is one of this context or of the same device's primary context. The addresses are of memory on
+    /// this device that holds what the problem and the workspace span, until the work is done.
+    pub unsafe fn enqueue(&self, stream: Handle, pointers: Pointers) -> Result<(), Error> {
+        self.check_pointers(&pointers)?;
+        let _current = self.context.current()?;
+        for launch in &self.launches {
+            let mut values = [0 as Address; MAX_BUFFERS];
+            for (value, &argument) in values.iter_mut().zip(&launch.arguments) {
+                *value = match argument {
+                    Argument::Input(plane) => pointers.input[plane],
+                    Argument::Output(plane) => pointers.output[plane],
+                    Argument::Workspace(offset) => pointers.workspace + offset,
+                    Argument::Fixed(address) => address,
+                };
+            }
+            let mut places = [std::ptr::null_mut::<c_void>(); MAX_BUFFERS];
+            for (place, value) in places.iter_mut().zip(&mut values) {
+                *place = std::ptr::from_mut(value).cast();
+            }
+            // SAFETY: by this function's contract; one argument for each of the kernel's buffers was checked when
+            // the program was loaded.
+            unsafe { self.launch(launch, stream, &mut places)? };
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// As [`CudaWork::enqueue`]; `places` point to the kernel's arguments.
+    unsafe fn launch(
+        &self,
+        launch: &Prepared,
+        stream: Handle,
+        places: &mut [*mut c_void; MAX_BUFFERS],
+    ) -> Result<(), Error> {
+        let driver = self.context.driver;
+        let (function, arguments, none) = (launch.module.function, places.as_mut_ptr(), std::ptr::null_mut());
+        if launch.cluster <= 1 {
+            let (blocks, threads, shared) = (launch.blocks, launch.threads, launch.shared);
+            // SAFETY: by this function's contract.
+            let code = unsafe {
+                (driver.cuLaunchKernel)(
+                    function, blocks, 1, 1, threads, 1, 1, shared, stream, arguments, none,
+                )
+            };
+            return self.context.check("cuLaunchKernel", code);
+        }
+        let mut cluster = LaunchAttribute { id: CLUSTER_DIMENSION, pad: 0, value: [0; 16] };
+        cluster.value[..3].copy_from_slice(&[launch.cluster, 1, 1]);
+        let config = LaunchConfig {
+            grid: [launch.blocks, 1, 1],
+            block: [launch.threads, 1, 1],
+            shared: launch.shared,
+            stream,
+            attributes: &raw mut cluster,
+            count: 1,
+        };
+        // SAFETY: by this function's contract; configuration and attribute live through the call.
+        let code = unsafe { (driver.cuLaunchKernelEx)(&raw const config, function, arguments, none) };
+        self.context.check("cuLaunchKernelEx", code)
+    }
+
+    /// Buffers on the device for one plane each; planes of no bytes have none.
+    fn planes(&self, bytes: [u64; 2]) -> Result<[DeviceBuffer; 2], Error> {
+        Ok([self.context.alloc(bytes[0])?, self.context.alloc(bytes[1])?])
+    }
+
+    /// Device buffers of the size that the problem needs: input (none in place), output, workspace.
+    pub fn buffers(&self) -> Result<Buffers, Error> {
+        let problem = &self.program.problem;
+        let (input, output) = (span::input(problem)?, span::output(problem)?);
+        let in_place = problem.placement == Placement::InPlace;
+        let both = if in_place && input.elements > output.elements { input } else { output };
+        let read = if in_place { [0, 0] } else { span::plane_bytes(problem, problem.input, input) };
+        Ok(Buffers {
+            input: self.planes(read)?,
+            output: self.planes(span::plane_bytes(problem, problem.output, both))?,
+            workspace: self.context.alloc(self.program.workspace_bytes)?,
+        })
+    }
+}
+
+/// Device memory of one run.
+pub(crate) struct Buffers {
+    pub input: [DeviceBuffer; 2],
+    pub output: [DeviceBuffer; 2],
+    pub workspace: DeviceBuffer,
+}
+
+impl Buffers {
+    pub fn pointers(&self) -> Pointers {
+        Pointers {
+            input: [self.input[0].address(), self.input[1].address()],
+            output: [self.output[0].address(), self.output[1].address()],
+            workspace: self.workspace.address(),
+        }
+    }
+}
+
+/// Tables on the device; equal ones of several plans are there once.
+fn tables(context: &Arc<Context>, program: &Program) -> Result<Vec<Arc<DeviceBuffer>>, Error> {
+    if program.tables.is_empty() {
+        return Ok(Vec::new());
+    }
+    let stream = context.stream()?;
+    let upload = |table| {
+        let content = check::table_bytes(table);
+        let key = hash(content);
+        let mut known = context.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(there) = known.get(&key).and_then(std::sync::Weak::upgrade) {
+            return Ok(there);
+        }
+        let buffer = Arc::new(context.alloc(content.len() as u64)?);
+        stream.upload(&buffer, content)?;
+        // Complete before another plan may find it, and before any launch on another stream reads it.
+        stream.synchronize()?;
+        known.retain(|_, table| table.strong_count() > 0);
+        known.insert(key, Arc::downgrade(&buffer));
+        Ok(buffer)
+    };
+    program.tables.iter().map(upload).collect()
+}
+
+impl Execute for CudaWork {
+    fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
+        let bytes = measure::bytes(&self.program.problem);
+        let double = self.program.problem.precision == Precision::F64;
+        let context = &self.context;
+        let (stream, buffers) = (context.stream()?, self.buffers()?);
+        for buffer in buffers.input.iter().chain(&buffers.output) {
+            stream.upload(buffer, &measure::noise(buffer.bytes() as usize, double))?;
+        }
+        let copy = Self::load(context, copy::program(bytes / 2, &context.limits)?)?;
+        let copied = copy.buffers()?;
+        stream.upload(&copied.input[0], &measure::noise(copied.input[0].bytes() as usize, double))?;
+        let timed = |repeats: u32, work: &Self, buffers: &Buffers| {
+            // SAFETY: the stream is this context's; the buffers were allocated for this work and outlive the
+            // timing, which waits.
+            let enqueue = || unsafe { work.enqueue(stream.raw(), buffers.pointers()) };
+            let milliseconds = context.time_on_stream(&stream, repeats, enqueue)?;
+            Ok(f64::from(milliseconds) * 1e-3 * f64::from(repeats))
+        };
+        let copies = |repeats| timed(repeats, &copy, &copied);
+        let result = measure::in_turns(budget, bytes, true, copies, |repeats| timed(repeats, self, &buffers));
+        let drained = stream.synchronize();
+        result.and_then(|measured| drained.map(|()| measured))
+    }
+
+    fn program(&self) -> Option<&Program> {
+        Some(&self.program)
+    }
+
+    fn workspace_bytes(&self) -> u64 {
+        self.program.workspace_bytes
+    }
+
+    fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
+        let buffers = self.buffers()?;
+        let stream = self.context.stream()?;
+        let result = self.run_on(&stream, &buffers, job);
+        // Whatever failed: no work may be left that uses the buffers, which are freed now.
+        let drained = stream.synchronize();
+        result.and(drained)
+    }
+}
+
+impl CudaWork {
+    fn run_on(&self, stream: &Stream, buffers: &Buffers, job: HostJob<'_>) -> Result<(), Error> {
+        let part = |host: usize, device: &DeviceBuffer| host.min(device.bytes() as usize);
+        for (source, target) in job.input.iter().flatten().zip(&buffers.input) {
+            stream.upload(target, &source[..part(source.len(), target)])?;
+        }
+        // Elements between those that are written come back too: they must be what they were.
+        let whole = job.input.is_some() && span::output(&self.program.problem)?.dense;
+        for (source, target) in job.output.iter().zip(&buffers.output) {
+            let bytes = if whole { 0 } else { part(source.len(), target) };
+            stream.upload(target, &source[..bytes])?;
+        }
+        // SAFETY: the stream is this context's; the buffers were allocated for this program and live until the
+        // caller has waited for the stream.
+        unsafe { self.enqueue(stream.raw(), buffers.pointers())? };
+        for (target, source) in job.output.into_iter().zip(&buffers.output) {
+            let bytes = part(target.len(), source);
+            if bytes > 0 {
+                stream.download(&mut target[..bytes], source)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,280 @@
+//! A program as pipelines and tables on a device.
+
+use std::borrow::Cow;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use warpfft_core::emit;
+use warpfft_core::kernel::{Access, Kernel, Verified};
+use warpfft_core::problem::{Placement, Precision};
+use warpfft_core::program::Program;
+use warpfft_core::target::Api;
+
+use super::Gpu;
+use super::bound::{Bound, WgpuBuffers};
+use crate::copy;
+use crate::device::backend::{Execute, HostJob};
+use crate::device::cache::hash;
+use crate::device::check;
+use crate::error::Error;
+use crate::measure::{self, Measurement};
+use crate::span;
+
+/// Usage of buffers that hold the caller's data during a run on host memory.
+const DATA: wgpu::BufferUsages =
+    wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_SRC).union(wgpu::BufferUsages::COPY_DST);
+
+/// A kernel on the device.
+pub(crate) struct Pipeline {
+    pub pipeline: wgpu::ComputePipeline,
+    pub layout: wgpu::BindGroupLayout,
+}
+
+/// A loaded program.
+pub(crate) struct WgpuWork {
+    gpu: Arc<Gpu>,
+    program: Program,
+    pipelines: Vec<Arc<Pipeline>>,
+    tables: Vec<wgpu::Buffer>,
+}
+
+impl WgpuWork {
+    pub fn load(gpu: &Arc<Gpu>, program: Program) -> Result<Self, Error> {
+        check::program(&program, &gpu.limits)?;
+        let pipelines =
+            program.kernels.iter().map(|kernel| pipeline(gpu, kernel)).collect::<Result<_, _>>()?;
+        let upload = |table| {
+            let content = check::table_bytes(table);
+            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+            let buffer = buffer(gpu, content.len() as u64, usage)?;
+            gpu.guarded(0, || gpu.queue.write_buffer(&buffer, 0, content))?;
+            Ok(buffer)
+        };
+        let tables = program.tables.iter().map(upload).collect::<Result<_, Error>>()?;
+        Ok(Self { gpu: Arc::clone(gpu), program, pipelines, tables })
+    }
+
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    pub fn bind(&self, buffers: &WgpuBuffers<'_>) -> Result<Bound, Error> {
+        Bound::new(&self.gpu, &self.program, &self.pipelines, &self.tables, buffers)
+    }
+
+    /// A buffer for each plane, with the caller's bytes in it where they are given.
+    fn planes(
+        &self,
+        host: [&[u8]; 2],
+        bytes: [u64; 2],
+        fill: bool,
+    ) -> Result<[Option<wgpu::Buffer>; 2], Error> {
+        let plane = |which: usize| -> Result<_, Error> {
+            if bytes[which] == 0 {
+                return Ok(None);
+            }
+            let buffer = buffer(&self.gpu, bytes[which], DATA)?;
+            if fill {
+                let content = &host[which][..bytes[which] as usize];
+                self.gpu.guarded(0, || self.gpu.queue.write_buffer(&buffer, 0, content))?;
+            }
+            Ok(Some(buffer))
+        };
+        Ok([plane(0)?, plane(1)?])
+    }
+
+    fn download(&self, source: &wgpu::Buffer, target: &mut [u8]) -> Result<(), Error> {
+        let gpu = &self.gpu;
+        let bytes = target.len() as u64;
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let staging = buffer(gpu, bytes, usage)?;
+        gpu.guarded(bytes, || {
+            let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            encoder.copy_buffer_to_buffer(source, 0, &staging, 0, bytes);
+            gpu.queue.submit([encoder.finish()]);
+        })?;
+        let (sender, receiver) = std::sync::mpsc::channel();
+        staging.map_async(wgpu::MapMode::Read, .., move |result| drop(sender.send(result)));
+        gpu.wait()?;
+        let lost = |detail: String| Error::DeviceLost { device: gpu.limits.name.clone(), detail };
+        let mapped = receiver.recv().map_err(|error| lost(error.to_string()))?;
+        mapped.map_err(|error| lost(error.to_string()))?;
+        let view = staging.get_mapped_range(..).map_err(|error| lost(error.to_string()))?;
+        target.copy_from_slice(&view);
+        Ok(())
+    }
+}
+
+/// A buffer of that size; refused where the device would lose itself over it.
+pub(super) fn buffer(gpu: &Gpu, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, Error> {
+    let most = gpu.device.limits().max_buffer_size;
+    if bytes > most {
+        let what = format!("buffers of {bytes} bytes");
+        let would_work = format!("split the batch so that no buffer exceeds {most} bytes");
+        return Err(Error::Unsupported { device: gpu.limits.name.clone(), what, would_work });
+    }
+    // Copies and bindings want multiples of 4, and no buffer is empty.
+    let size = bytes.next_multiple_of(4).max(4);
+    let about = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+    gpu.guarded(bytes, || gpu.device.create_buffer(&about))
+}
+
+fn pipeline(gpu: &Gpu, kernel: &Verified<Kernel>) -> Result<Arc<Pipeline>, Error> {
+    let browser = matches!(gpu.limits.api, Api::Wgsl { browser: true });
+    let device = || gpu.limits.name.clone();
+    let text = emit::wgsl(kernel, browser).map_err(|error| Error::Emit {
+        kernel: kernel.name.clone(),
+        device: device(),
+        reason: error.to_string(),
+    })?;
+    let key = hash(text.as_bytes());
+    let known = gpu.pipelines.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+    if let Some(pipeline) = known {
+        return Ok(pipeline);
+    }
+    let built = gpu.guarded(0, || build(gpu, kernel, text));
+    let pipeline = Arc::new(built.map_err(|error| match error {
+        Error::Validation { detail, .. } => {
+            Error::Compile { device: device(), kernel: kernel.name.clone(), log: detail }
+        }
+        other => other,
+    })?);
+    let mut pipelines = gpu.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(Arc::clone(pipelines.entry(key).or_insert(pipeline)))
+}
+
+fn build(gpu: &Gpu, kernel: &Kernel, text: String) -> Pipeline {
+    let entry = |(binding, buffer): (usize, &warpfft_core::kernel::Buffer)| wgpu::BindGroupLayoutEntry {
+        binding: binding as u32,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only: buffer.access == Access::Read },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    };
+    let entries: Vec<_> = kernel.buffers.iter().enumerate().map(entry).collect();
+    let layout = gpu
+        .device
+        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
+    let whole = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: None,
+        bind_group_layouts: &[Some(&layout)],
+        immediate_size: 0,
+    });
+    let source = wgpu::ShaderModuleDescriptor {
+        label: Some(&kernel.name),
+        source: wgpu::ShaderSource::Wgsl(Cow::Owned(text)),
+    };
+    // SAFETY: without its checks, wgpu relies on the kernel to stay within its buffers and to end its loops.
+    // Kernels are verified, their buffers' lengths were checked against what is bound, and the simulator runs
+    // every kind of kernel under exactly these rules.
+    let module =
+        unsafe { gpu.device.create_shader_module_trusted(source, wgpu::ShaderRuntimeChecks::unchecked()) };
+    let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(&kernel.name),
+        layout: Some(&whole),
+        module: &module,
+        entry_point: None,
+        // The verifier refuses reads of shared memory that was not written.
+        compilation_options: wgpu::PipelineCompilationOptions {
+            zero_initialize_workgroup_memory: false,
+            ..Default::default()
+        },
+        cache: None,
+    });
+    Pipeline { pipeline, layout }
+}
+
+impl WgpuWork {
+    /// Data to measure with, bound.
+    fn bound_to_noise(&self) -> Result<Bound, Error> {
+        let problem = &self.program.problem;
+        let (read, written) = (span::input(problem)?, self.written()?);
+        let read = match problem.placement {
+            Placement::InPlace => [0, 0],
+            Placement::OutOfPlace => span::plane_bytes(problem, problem.input, read),
+        };
+        let double = problem.precision == Precision::F64;
+        let [re, im] = [read[0].max(written[0]), read[1].max(written[1])]
+            .map(|bytes| measure::noise(bytes as usize, double));
+        let input = self.planes([&re, &im], read, true)?;
+        let output = self.planes([&re, &im], written, true)?;
+        self.bind(&WgpuBuffers {
+            input: [input[0].as_ref(), input[1].as_ref()].map(|plane| plane.map(|buffer| (buffer, 0))),
+            output: [output[0].as_ref(), output[1].as_ref()].map(|plane| plane.map(|buffer| (buffer, 0))),
+        })
+    }
+
+    /// Bytes of each of the output's planes; in place, they also hold the input.
+    fn written(&self) -> Result<[u64; 2], Error> {
+        let problem = &self.program.problem;
+        let (input, output) = (span::input(problem)?, span::output(problem)?);
+        let in_place = problem.placement == Placement::InPlace;
+        let both = if in_place && input.elements > output.elements { input } else { output };
+        Ok(span::plane_bytes(problem, problem.output, both))
+    }
+
+    /// Seconds of that many runs in one submission.
+    fn timed(&self, repeats: u32, bound: &Bound) -> Result<f64, Error> {
+        let gpu = &self.gpu;
+        measure::clock(1, || {
+            gpu.guarded(0, || {
+                let about = wgpu::CommandEncoderDescriptor::default();
+                let mut encoder = gpu.device.create_command_encoder(&about);
+                (0..repeats).for_each(|_| bound.encode(&mut encoder));
+                gpu.queue.submit([encoder.finish()]);
+            })?;
+            gpu.wait()
+        })
+    }
+}
+
+impl Execute for WgpuWork {
+    fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
+        let bytes = measure::bytes(&self.program.problem);
+        let copy = Self::load(&self.gpu, copy::program(bytes / 2, &self.gpu.limits)?)?;
+        let (own, copied) = (self.bound_to_noise()?, copy.bound_to_noise()?);
+        let copies = |repeats| copy.timed(repeats, &copied);
+        measure::in_turns(budget, bytes, false, copies, |repeats| self.timed(repeats, &own))
+    }
+
+    fn program(&self) -> Option<&Program> {
+        Some(&self.program)
+    }
+
+    fn workspace_bytes(&self) -> u64 {
+        self.program.workspace_bytes
+    }
+
+    fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
+        let problem = &self.program.problem;
+        let (input, output) = (span::input(problem)?, span::output(problem)?);
+        let in_place = problem.placement == Placement::InPlace;
+        let bytes = self.written()?;
+        let read = match job.input {
+            Some(host) => self.planes(host, span::plane_bytes(problem, problem.input, input), true)?,
+            None => [None, None],
+        };
+        // Elements between those that are written come back too: they must be what they were.
+        let fill = in_place || !output.dense;
+        let written = self.planes([&*job.output[0], &*job.output[1]], bytes, fill)?;
+        let bound = self.bind(&WgpuBuffers {
+            input: [read[0].as_ref(), read[1].as_ref()].map(|plane| plane.map(|buffer| (buffer, 0))),
+            output: [written[0].as_ref(), written[1].as_ref()].map(|plane| plane.map(|buffer| (buffer, 0))),
+        })?;
+        self.gpu.guarded(0, || {
+            let about = wgpu::CommandEncoderDescriptor::default();
+            let mut encoder = self.gpu.device.create_command_encoder(&about);
+            bound.encode(&mut encoder);
+            self.gpu.queue.submit([encoder.finish()]);
+        })?;
+        for ((target, source), bytes) in job.output.into_iter().zip(&written).zip(bytes) {
+            if let Some(source) = source {
+                self.download(source, &mut target[..bytes as usize])?;
+            }
+        }
+        Ok(())
+    }
+}
