@@ -1,0 +1,173 @@
+//! `warpfft bench`: time in copies of the same data, and the error of what was computed.
+
+use std::time::Duration;
+
+use clap::Args;
+use num_complex::Complex;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use serde_json::{Value, json};
+use warpfft::core::problem::{Direction, Placement, Precision, Problem};
+use warpfft::{Device, Measurement};
+
+use crate::engine;
+use crate::error::CliError;
+use crate::io::Samples;
+use crate::options::{DeviceArg, PrecisionArg, Shape};
+use crate::progress::Progress;
+use crate::report;
+
+/// Points that the error is measured on at most: beyond, a check would take longer than what it checks.
+const MOST_CHECKED: u64 = 1 << 22;
+
+/// What `bench` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  warpfft bench 1024 4096 16384 --batch 1000
+  warpfft bench 512x512 64x64x64 --precision f64 --device cpu --json
+
+A copy reads and writes the same bytes in the same run, on the same device, by the same threads; 1.00 copies is
+the floor for data that exceeds the caches. GFLOP/s count 5 N log2 N for N points. The error is the relative L2
+distance from the same transform of random data, computed on the processor in double precision.")]
+pub struct Bench {
+    /// Lengths with x between: 1024, 512x512, 64x64x64
+    #[arg(required = true)]
+    shapes: Vec<Shape>,
+
+    /// Transforms in one call
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    batch: u64,
+
+    /// Where to run
+    #[arg(long, value_enum, default_value_t = DeviceArg::Auto)]
+    device: DeviceArg,
+
+    /// Width of the numbers
+    #[arg(long, value_enum, default_value_t = PrecisionArg::F32)]
+    precision: PrecisionArg,
+
+    /// Time to spend on each shape
+    #[arg(long, default_value_t = 0.5, value_parser = seconds)]
+    seconds: f64,
+
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if value > 0.0 && value <= 3600.0 => Ok(value),
+        _ => Err("give a time above 0 and up to 3600 seconds".into()),
+    }
+}
+
+/// One row of the table.
+struct Row<'a> {
+    shape: &'a Shape,
+    problem: Problem,
+    measured: Measurement,
+    error: Option<f64>,
+}
+
+impl Bench {
+    /// Runs the command.
+    pub fn run(&self) -> Result<(), CliError> {
+        let device = Device::open(self.device.kind())?;
+        let mut rows = Vec::new();
+        if !self.json {
+            report::line(&format!("{}, batch {}, {:?}", device.name(), self.batch, self.precision))?;
+            report::line("        shape      time us    copy us  copies     GB/s   GFLOP/s     error")?;
+        }
+        for shape in &self.shapes {
+            let row = self.measure(&device, shape)?;
+            if self.json {
+                rows.push(row.as_json(&device, self.batch));
+            } else {
+                report::line(&row.as_text())?;
+            }
+        }
+        if self.json { report::json(&Value::Array(rows)) } else { Ok(()) }
+    }
+
+    fn measure<'a>(&self, device: &Device, shape: &'a Shape) -> Result<Row<'a>, CliError> {
+        let precision = self.precision.precision();
+        let problem = |batch, precision| {
+            engine::packed_problem(shape, batch, precision, Direction::Forward, Placement::OutOfPlace)
+        };
+        let whole = problem(self.batch, precision);
+        let _progress = Progress::start("measuring", None);
+        let measured = device.plan(&whole)?.measure(Duration::from_secs_f64(self.seconds))?;
+        let points: u64 = shape.0.iter().product();
+        let checked = self.batch.min((MOST_CHECKED / points).max(1));
+        let error =
+            (points <= MOST_CHECKED).then(|| error(device, &problem(checked, precision), points * checked));
+        Ok(Row { shape, problem: whole, measured, error: error.transpose()? })
+    }
+}
+
+/// Relative L2 distance between the device's transform of random data and the processor's in double precision.
+fn error(device: &Device, problem: &Problem, count: u64) -> Result<f64, CliError> {
+    let mut rng = StdRng::seed_from_u64(count);
+    let count = count as usize;
+    let mut input = Samples::with_room(problem.precision, count, "the check")?;
+    input.extend((0..count).map(|_| Complex::new(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0))));
+    let mut got = Samples::zeros(problem.precision, count, "the check")?;
+    engine::run(&device.plan(problem)?, &input, &mut got)?;
+    let mut exact = Samples::with_room(Precision::F64, count, "the check")?;
+    exact.extend((0..count).map(|index| input.get(index)));
+    let mut want = Samples::zeros(Precision::F64, count, "the check")?;
+    let double = Problem { precision: Precision::F64, ..problem.clone() };
+    engine::run(&Device::cpu().plan(&double)?, &exact, &mut want)?;
+    let (mut distance, mut length) = (0.0, 0.0);
+    for index in 0..count {
+        distance += (got.get(index) - want.get(index)).norm_sqr();
+        length += want.get(index).norm_sqr();
+    }
+    Ok((distance / length).sqrt())
+}
+
+impl Row<'_> {
+    /// Floating-point operations a second, by the usual count.
+    fn flops(&self) -> f64 {
+        let points: f64 = self.shape.0.iter().map(|&extent| extent as f64).product();
+        let batch: f64 = self.problem.batch.iter().map(|dim| dim.n as f64).product();
+        5.0 * points * points.log2() * batch / self.measured.transform_seconds
+    }
+
+    fn as_text(&self) -> String {
+        let Measurement { transform_seconds, copy_seconds, .. } = self.measured;
+        format!(
+            "{:>13} {:>12.2} {:>10.2} {:>7.2} {:>8.1} {:>9.1} {:>9}",
+            self.shape.to_string(),
+            transform_seconds * 1e6,
+            copy_seconds * 1e6,
+            self.measured.copies(),
+            self.measured.bytes_per_second() / 1e9,
+            self.flops() / 1e9,
+            self.error.map_or_else(|| "-".into(), |error| format!("{error:.1e}")),
+        )
+    }
+
+    fn as_json(&self, device: &Device, batch: u64) -> Value {
+        json!({
+            "shape": self.shape.0,
+            "batch": batch,
+            "precision": format!("{:?}", self.problem.precision).to_ascii_lowercase(),
+            "device": device.kind().to_string(),
+            "device_name": device.name(),
+            "seconds": self.measured.transform_seconds,
+            "seconds_best": self.measured.transform_best,
+            "copy_seconds": self.measured.copy_seconds,
+            "copy_seconds_best": self.measured.copy_best,
+            "copies": self.measured.copies(),
+            "bytes": self.measured.bytes,
+            "gb_per_second": self.measured.bytes_per_second() / 1e9,
+            "gflops": self.flops() / 1e9,
+            "rounds": self.measured.rounds,
+            "timed_on_device": self.measured.on_device,
+            "error": self.error,
+        })
+    }
+}

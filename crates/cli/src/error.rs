@@ -1,0 +1,238 @@
+//! Everything that can go wrong on the command line, each with its exit code and one line that names the cause
+//! and what would work.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Exit codes, as `--help` documents them.
+pub mod code {
+    /// The command line asks for what cannot be.
+    pub const USAGE: u8 = 2;
+    /// The input cannot be read or used.
+    pub const INPUT: u8 = 3;
+    /// The device is absent, too small or failed.
+    pub const DEVICE: u8 = 4;
+    /// The output cannot be written.
+    pub const OUTPUT: u8 = 5;
+}
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// An axis that the input does not have.
+    #[error("axis {axis} is out of range: the input has shape {shape:?}, so axes {} are possible", possible_axes(.shape.len()))]
+    AxisOutOfRange {
+        /// As given.
+        axis: i64,
+        /// The input's shape.
+        shape: Vec<usize>,
+    },
+
+    /// An axis given twice, perhaps once from the end.
+    #[error("axis {axis} is given twice; name each axis once")]
+    AxisRepeated {
+        /// As given.
+        axis: i64,
+    },
+
+    /// More transformed axes than a picture has.
+    #[error(
+        "--plot draws one or two transformed axes, but {transformed} are transformed; choose with --axes, or leave --plot out"
+    )]
+    PlotRank {
+        /// How many are transformed.
+        transformed: usize,
+    },
+
+    /// Too many spectra for one drawing.
+    #[error(
+        "--plot would have to draw {count} {what} into one picture, but {most} are readable; transform one of them, or leave --plot out"
+    )]
+    PlotCount {
+        /// How many there are.
+        count: usize,
+        /// Lines or pictures.
+        what: &'static str,
+        /// How many can be drawn.
+        most: usize,
+    },
+
+    /// No set of limits has that name.
+    #[error("there are no limits named '{name}'; there are {}", .known.join(", "))]
+    UnknownLimits {
+        /// As given.
+        name: String,
+        /// Names that exist.
+        known: Vec<String>,
+    },
+
+    /// A device for which no limits are known.
+    #[error("{device} has no kernels to explain; use --limits h200, or another named set")]
+    NothingToExplain {
+        /// Its name.
+        device: String,
+    },
+
+    /// The same file is to be written twice.
+    #[error("{} is both the output and the plot; give them different names", .path.display())]
+    SameOutput {
+        /// That file.
+        path: PathBuf,
+    },
+
+    /// The input cannot be opened or read.
+    #[error("cannot read {}: {source}", .path.display())]
+    Read {
+        /// The input.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+
+    /// The input ends before its own header says.
+    #[error("{} is truncated: its header promises {expected} bytes of data, but only {got} follow; write the file anew", .path.display())]
+    Truncated {
+        /// The input.
+        path: PathBuf,
+        /// By its header.
+        expected: u64,
+        /// Those that are there.
+        got: u64,
+    },
+
+    /// The input's kind is none that is known.
+    #[error("{} is {what}; what works is .npy, .wav, .png, .tiff and .jpeg", .path.display())]
+    UnknownFormat {
+        /// The input.
+        path: PathBuf,
+        /// What it looks like.
+        what: &'static str,
+    },
+
+    /// The input's kind is known, but its contents are damaged.
+    #[error("{} is not a valid {kind} file: {detail}", .path.display())]
+    Malformed {
+        /// The input.
+        path: PathBuf,
+        /// What it claims to be.
+        kind: &'static str,
+        /// What is wrong.
+        detail: String,
+    },
+
+    /// The array holds something else than numbers that can be transformed.
+    #[error(
+        "{} holds {what} (dtype {descr}), which cannot be transformed; convert it to a boolean, integer, float16/32/64 or complex64/128 array",
+        .path.display()
+    )]
+    Dtype {
+        /// The input.
+        path: PathBuf,
+        /// In words.
+        what: &'static str,
+        /// As the header says it.
+        descr: String,
+    },
+
+    /// Nothing to transform.
+    #[error("{} is empty: its shape is {shape:?}; every axis must have at least one point", .path.display())]
+    Empty {
+        /// The input.
+        path: PathBuf,
+        /// Its shape.
+        shape: Vec<u64>,
+    },
+
+    /// The data does not fit in memory.
+    #[error("out of memory: {what} takes {bytes} bytes; use a smaller input, or --precision f32")]
+    HostMemory {
+        /// What it is for.
+        what: &'static str,
+        /// How much was asked for.
+        bytes: u128,
+    },
+
+    /// The compiler or a device refused.
+    #[error("{0}")]
+    Device(#[from] warpfft::Error),
+
+    /// The compiler refused the problem.
+    #[error("{0}")]
+    Core(#[from] warpfft::core::Error),
+
+    /// The output cannot be written.
+    #[error("cannot write {}: {source}{}", .path.display(), kept(*.existed))]
+    Write {
+        /// The output.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+        /// Whether there was a file before.
+        existed: bool,
+    },
+
+    /// The output is a folder.
+    #[error("cannot write {}: it is a folder; name a file in it", .path.display())]
+    OutputIsFolder {
+        /// The output.
+        path: PathBuf,
+    },
+
+    /// The output's name has another ending than the one format there is.
+    #[error("cannot write {} as {wanted}: results are written as {wanted} only, so give a name that ends in {wanted}", .path.display())]
+    OutputEnding {
+        /// The output.
+        path: PathBuf,
+        /// The ending that works.
+        wanted: &'static str,
+    },
+
+    /// The drawing failed.
+    #[error("cannot draw the plot: {detail}")]
+    Draw {
+        /// What failed.
+        detail: String,
+    },
+
+    /// The standard output is closed or full.
+    #[error("cannot write to the standard output: {0}")]
+    Stdout(io::Error),
+}
+
+impl CliError {
+    /// The exit code that tells scripts whose fault it was.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::AxisOutOfRange { .. }
+            | Self::AxisRepeated { .. }
+            | Self::PlotRank { .. }
+            | Self::PlotCount { .. }
+            | Self::UnknownLimits { .. }
+            | Self::NothingToExplain { .. }
+            | Self::SameOutput { .. }
+            | Self::OutputEnding { .. } => code::USAGE,
+            Self::Read { .. }
+            | Self::Truncated { .. }
+            | Self::UnknownFormat { .. }
+            | Self::Malformed { .. }
+            | Self::Dtype { .. }
+            | Self::Empty { .. }
+            | Self::HostMemory { .. } => code::INPUT,
+            Self::Device(_) | Self::Core(_) => code::DEVICE,
+            Self::Write { .. } | Self::OutputIsFolder { .. } | Self::Draw { .. } | Self::Stdout(_) => {
+                code::OUTPUT
+            }
+        }
+    }
+}
+
+fn possible_axes(rank: usize) -> String {
+    match rank {
+        0 => "none (it is a single number)".into(),
+        _ => format!("-{rank} to {}", rank - 1),
+    }
+}
+
+fn kept(existed: bool) -> &'static str {
+    if existed { "; the file that was there is unchanged" } else { "; nothing was left behind" }
+}

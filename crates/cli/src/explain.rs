@@ -1,0 +1,121 @@
+//! `warpfft explain`: how a transform would run, without running it.
+
+use clap::Args;
+use serde_json::{Value, json};
+use warpfft::core::explain::{Explanation, PassSummary, explain};
+use warpfft::core::problem::{Direction, Placement};
+use warpfft::core::target::Limits;
+use warpfft::{Device, DeviceKind};
+
+use crate::engine;
+use crate::error::CliError;
+use crate::options::{DeviceArg, PrecisionArg, Shape};
+use crate::report;
+
+/// What `explain` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  warpfft explain 512x512 --limits h200
+  warpfft explain 1009 --batch 4096 --precision f64 --limits a100 --json
+  warpfft explain 64x64x64 --device cuda
+
+The limits h200, a100, t4, vulkan-min and webgpu-min need no device. Without --limits and --device, the best
+GPU of this machine is explained or, where there is none, the h200.")]
+pub struct Explain {
+    /// Lengths with x between: 1024, 512x512, 64x64x64
+    shape: Shape,
+
+    /// Transforms in one call
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    batch: u64,
+
+    /// Width of the numbers
+    #[arg(long, value_enum, default_value_t = PrecisionArg::F32)]
+    precision: PrecisionArg,
+
+    /// Explain for a device of this machine
+    #[arg(long, value_enum, conflicts_with = "limits")]
+    device: Option<DeviceArg>,
+
+    /// Explain for a named set of limits
+    #[arg(long, value_name = "NAME")]
+    limits: Option<String>,
+
+    /// The inverse transform
+    #[arg(long)]
+    inverse: bool,
+
+    /// Input and output share their memory
+    #[arg(long)]
+    in_place: bool,
+
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Explain {
+    /// Runs the command.
+    pub fn run(&self) -> Result<(), CliError> {
+        let limits = self.find_limits()?;
+        let direction = if self.inverse { Direction::Inverse } else { Direction::Forward };
+        let placement = if self.in_place { Placement::InPlace } else { Placement::OutOfPlace };
+        let precision = self.precision.precision();
+        let problem = engine::packed_problem(&self.shape, self.batch, precision, direction, placement);
+        let explanation = explain(&problem, &limits)?;
+        if self.json { report::json(&as_json(&explanation)) } else { report::line(&explanation.to_string()) }
+    }
+
+    fn find_limits(&self) -> Result<Limits, CliError> {
+        if let Some(name) = &self.limits {
+            let known = || Limits::presets().into_iter().map(|limits| limits.name).collect();
+            return Limits::named(&name.to_ascii_lowercase())
+                .ok_or_else(|| CliError::UnknownLimits { name: name.clone(), known: known() });
+        }
+        let kind = self.device.map_or(DeviceKind::Auto, DeviceArg::kind);
+        let device = Device::open(kind)?;
+        match device.limits() {
+            Some(limits) => Ok(limits.clone()),
+            None if self.device.is_none_or(|device| device == DeviceArg::Auto) => Ok(Limits::h200()),
+            None => Err(CliError::NothingToExplain { device: device.name().to_owned() }),
+        }
+    }
+}
+
+fn as_json(explanation: &Explanation) -> Value {
+    json!({
+        "device": explanation.device,
+        "plans": explanation.plans,
+        "passes": explanation.passes.len(),
+        "workspace_bytes": explanation.workspace_bytes,
+        "table_bytes": explanation.table_bytes,
+        "bytes": explanation.bytes,
+        "predicted_copies": explanation.predicted_copies,
+        "copy_seconds": explanation.copy_seconds,
+        "kernels": explanation.passes.iter().map(pass_json).collect::<Vec<_>>(),
+    })
+}
+
+fn pass_json(pass: &PassSummary) -> Value {
+    json!({
+        "name": pass.kernel,
+        "method": pass.method,
+        "radices": pass.radices,
+        "reads": pass.route.0,
+        "writes": pass.route.1,
+        "bytes_read": pass.bytes_read,
+        "bytes_written": pass.bytes_written,
+        "copies": pass.copies,
+        "blocks": pass.blocks,
+        "threads": pass.threads,
+        "cluster": pass.cluster,
+        "transforms_per_block": pass.transforms,
+        "registers": pass.registers,
+        "shared_bytes": pass.shared_bytes,
+        "resident_blocks": pass.resident_blocks,
+        "exchanges": pass.exchanges,
+        "conflicts": pass.conflicts,
+        "instructions": pass.instructions,
+    })
+}

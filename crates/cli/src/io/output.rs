@@ -1,0 +1,132 @@
+//! Files that appear whole or not at all: written beside their place under another name, forced to the disk,
+//! then renamed. What is no regular file (a pipe, a device) is written directly, since it cannot be replaced.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{NamedTempFile, TempPath};
+
+use crate::error::CliError;
+
+/// An output that is being written. Dropped before [`Output::commit`], it leaves nothing behind.
+pub struct Output {
+    path: PathBuf,
+    file: BufWriter<File>,
+    /// The name beside the place, and the place itself with symbolic links followed.
+    pending: Option<(TempPath, PathBuf)>,
+    existed: bool,
+}
+
+impl Output {
+    /// Begins to write: finds out early whether the place can be written.
+    pub fn create(path: &Path) -> Result<Self, CliError> {
+        let failed = |source, existed| CliError::Write { path: path.into(), source, existed };
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) => Some(metadata),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed(error, false)),
+        };
+        let existed = metadata.is_some();
+        if path.as_os_str().is_empty() {
+            return Err(failed(io::Error::new(io::ErrorKind::NotFound, "the name is empty"), false));
+        }
+        if metadata.as_ref().is_some_and(fs::Metadata::is_dir) || path.to_string_lossy().ends_with('/') {
+            return Err(CliError::OutputIsFolder { path: path.into() });
+        }
+        if metadata.as_ref().is_some_and(|metadata| !metadata.is_file()) {
+            let file = OpenOptions::new().write(true).open(path).map_err(|error| failed(error, true))?;
+            return Ok(Self { path: path.into(), file: buffered(file), pending: None, existed });
+        }
+        let target =
+            if existed { fs::canonicalize(path).map_err(|error| failed(error, true))? } else { path.into() };
+        let temporary = beside(&target, metadata.map(|metadata| metadata.permissions()))
+            .map_err(|error| failed(error, existed))?;
+        let (file, pending) = temporary.into_parts();
+        Ok(Self { path: path.into(), file: buffered(file), pending: Some((pending, target)), existed })
+    }
+
+    /// Writes through a function.
+    pub fn write(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
+        write(&mut self.file).and_then(|()| self.file.flush()).map_err(|error| self.failed(error))
+    }
+
+    /// Forces what was written to the disk, so that only the renaming is left to fail.
+    pub fn sync(&mut self) -> Result<(), CliError> {
+        match &self.pending {
+            Some(_) => self.file.get_ref().sync_all().map_err(|error| self.failed(error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts the file in its place.
+    pub fn commit(mut self) -> Result<(), CliError> {
+        self.sync()?;
+        let Some((temporary, target)) = self.pending.take() else { return Ok(()) };
+        temporary.persist(&target).map_err(|error| self.failed(error.error))?;
+        // The rename itself is only safe on disk once the folder is; not every system can do that.
+        if let Ok(folder) = File::open(folder_of(&target)) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+
+    fn failed(&self, source: io::Error) -> CliError {
+        CliError::Write {
+            path: self.path.clone(),
+            source: plain(source),
+            existed: self.existed && self.pending.is_some(),
+        }
+    }
+}
+
+/// An error without the temporary name that libraries add: it means nothing to the user.
+fn plain(error: io::Error) -> io::Error {
+    error.raw_os_error().map_or(error, io::Error::from_raw_os_error)
+}
+
+fn buffered(file: File) -> BufWriter<File> {
+    BufWriter::with_capacity(1 << 18, file)
+}
+
+fn folder_of(target: &Path) -> &Path {
+    match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn beside(target: &Path, permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
+    let folder = folder_of(target);
+    if !folder.is_dir() {
+        return Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("there is no folder {}", folder.display()),
+        ));
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".warpfft-").suffix(".part");
+    #[cfg(unix)]
+    if permissions.is_none() {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file: the system takes the user's mask off.
+        builder.permissions(Permissions::from_mode(0o666));
+    }
+    let temporary = builder.tempfile_in(folder).map_err(strip)?;
+    if let Some(permissions) = permissions {
+        temporary.as_file().set_permissions(permissions)?;
+    }
+    Ok(temporary)
+}
+
+/// The library wraps the system's error together with the temporary name; only the former helps.
+fn strip(error: io::Error) -> io::Error {
+    let kind = error.kind();
+    let inner =
+        error.get_ref().and_then(|inner| inner.source()).and_then(|inner| inner.downcast_ref::<io::Error>());
+    match inner.and_then(io::Error::raw_os_error) {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None if error.raw_os_error().is_some() => plain(error),
+        None => io::Error::from(kind),
+    }
+}

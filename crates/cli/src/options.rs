@@ -1,0 +1,133 @@
+//! What several commands take.
+
+use clap::ValueEnum;
+use warpfft::DeviceKind;
+use warpfft::core::problem::{Direction, Precision};
+
+/// Where to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DeviceArg {
+    /// CUDA if there is one, else another GPU, else the processor
+    Auto,
+    /// An NVIDIA GPU, through its driver
+    Cuda,
+    /// A GPU through Vulkan, Metal or DX12
+    Wgpu,
+    /// The processor
+    Cpu,
+    /// The simulator: runs and checks a GPU's kernels, slowly
+    Sim,
+}
+
+impl DeviceArg {
+    /// The library's name for it.
+    pub const fn kind(self) -> DeviceKind {
+        match self {
+            Self::Auto => DeviceKind::Auto,
+            Self::Cuda => DeviceKind::Cuda,
+            Self::Wgpu => DeviceKind::Wgpu,
+            Self::Cpu => DeviceKind::Cpu,
+            Self::Sim => DeviceKind::Sim,
+        }
+    }
+}
+
+/// Width of the numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PrecisionArg {
+    /// Single: complex64
+    F32,
+    /// Double: complex128
+    F64,
+}
+
+impl PrecisionArg {
+    /// The library's name for it.
+    pub const fn precision(self) -> Precision {
+        match self {
+            Self::F32 => Precision::F32,
+            Self::F64 => Precision::F64,
+        }
+    }
+}
+
+/// Which direction carries the factor 1/n, as in numpy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NormArg {
+    /// The inverse is divided by n
+    Backward,
+    /// Both are divided by the square root of n
+    Ortho,
+    /// The forward transform is divided by n
+    Forward,
+}
+
+impl NormArg {
+    /// The factor on a transform of so many points.
+    pub fn scale(self, direction: Direction, points: f64) -> f64 {
+        match (self, direction) {
+            (Self::Ortho, _) => 1.0 / points.sqrt(),
+            (Self::Backward, Direction::Inverse) | (Self::Forward, Direction::Forward) => 1.0 / points,
+            (Self::Backward, Direction::Forward) | (Self::Forward, Direction::Inverse) => 1.0,
+        }
+    }
+}
+
+/// The lower-case name of an option's value.
+pub fn name_of(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// Extents as in `1024`, `512x512` or `64x64x64`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape(pub Vec<u64>);
+
+impl std::str::FromStr for Shape {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let extents: Result<Vec<u64>, _> = text.split(['x', 'X']).map(str::parse).collect();
+        let extents = extents.map_err(|_| {
+            format!("'{text}' is no shape; write lengths with x between, like 1024 or 512x512")
+        })?;
+        if let Some(axis) = extents.iter().position(|&extent| extent == 0) {
+            return Err(format!("axis {axis} of '{text}' has length 0; every length must be at least 1"));
+        }
+        // 16 bytes each, and a signed number must be able to count them.
+        let bytes =
+            extents.iter().try_fold(16_i64, |bytes, &extent| bytes.checked_mul(i64::try_from(extent).ok()?));
+        match bytes {
+            Some(_) => Ok(Self(extents)),
+            None => Err(format!("'{text}' has more points than 64 bits can count the bytes of")),
+        }
+    }
+}
+
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let extents: Vec<String> = self.0.iter().map(u64::to_string).collect();
+        f.write_str(&extents.join("x"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes() {
+        assert_eq!("1024".parse(), Ok(Shape(vec![1024])));
+        assert_eq!("64x3X5".parse(), Ok(Shape(vec![64, 3, 5])));
+        for text in ["", "x", "3x", "3x0", "-1", "4294967296x4294967296", "99999999999999999999"] {
+            assert!(text.parse::<Shape>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn norms_undo_each_other() {
+        for norm in [NormArg::Backward, NormArg::Ortho, NormArg::Forward] {
+            let both = norm.scale(Direction::Forward, 12.0) * norm.scale(Direction::Inverse, 12.0);
+            assert!((both * 12.0 - 1.0).abs() < 1e-15);
+        }
+    }
+}
