@@ -1,5 +1,6 @@
 //! Running on memory that is already on the device, and measuring; where there is no such device, the tests say
 //! so and pass.
+#![cfg_attr(not(any(feature = "cuda", feature = "wgpu")), allow(dead_code, reason = "for GPUs only"))]
 
 mod cases;
 
@@ -106,6 +107,8 @@ fn wgpu_records_on_the_callers_buffers() {
     gpu.poll(wgpu::PollType::wait_indefinitely()).expect("the device works");
     let view = back.get_mapped_range(..).expect("it is mapped");
     assert_close(bytemuck::cast_slice(&view), &expected(&problem, &data));
+    let measured = plan.measure(Duration::from_millis(20)).expect("it runs");
+    assert!(measured.transform_seconds > 0.0 && measured.copies() > 0.0);
 }
 
 #[cfg(feature = "cuda")]

@@ -83,7 +83,16 @@ impl Stream {
     ///
     /// `source` is longer than `target`, or the driver failed.
     pub fn upload(&self, target: &DeviceBuffer, source: &[u8]) -> Result<(), Error> {
-        fits("upload", source.len() as u64, target.bytes)?;
+        self.upload_at(target, 0, source)
+    }
+
+    /// As [`Stream::upload`], to the bytes from `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// `source` reaches beyond `target`, or the driver failed.
+    pub fn upload_at(&self, target: &DeviceBuffer, offset: u64, source: &[u8]) -> Result<(), Error> {
+        fits("upload", offset.saturating_add(source.len() as u64), target.bytes)?;
         if source.is_empty() {
             return Ok(());
         }
@@ -91,7 +100,7 @@ impl Stream {
         // SAFETY: both ranges are live and long enough.
         let code = unsafe {
             (self.context.driver.cuMemcpyHtoDAsync_v2)(
-                target.address,
+                target.address + offset,
                 source.as_ptr().cast(),
                 source.len(),
                 self.raw,

@@ -254,6 +254,19 @@ fn tables(context: &Arc<Context>, program: &Program) -> Result<Vec<Arc<DeviceBuf
     program.tables.iter().map(upload).collect()
 }
 
+/// Fills a buffer with numbers to measure with, the same ones again and again.
+fn fill(stream: &Stream, buffer: &DeviceBuffer, double: bool) -> Result<(), Error> {
+    const PIECE: u64 = 32 << 20;
+    let piece = measure::noise(PIECE.min(buffer.bytes()) as usize, double);
+    let mut at = 0;
+    while at < buffer.bytes() {
+        let length = PIECE.min(buffer.bytes() - at);
+        stream.upload_at(buffer, at, &piece[..length as usize])?;
+        at += length;
+    }
+    Ok(())
+}
+
 impl Execute for CudaWork {
     fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
         let bytes = measure::bytes(&self.program.problem);
@@ -261,11 +274,11 @@ impl Execute for CudaWork {
         let context = &self.context;
         let (stream, buffers) = (context.stream()?, self.buffers()?);
         for buffer in buffers.input.iter().chain(&buffers.output) {
-            stream.upload(buffer, &measure::noise(buffer.bytes() as usize, double))?;
+            fill(&stream, buffer, double)?;
         }
         let copy = Self::load(context, copy::program(bytes / 2, &context.limits)?)?;
         let copied = copy.buffers()?;
-        stream.upload(&copied.input[0], &measure::noise(copied.input[0].bytes() as usize, double))?;
+        fill(&stream, &copied.input[0], double)?;
         let timed = |repeats: u32, work: &Self, buffers: &Buffers| {
             // SAFETY: the stream is this context's; the buffers were allocated for this work and outlive the
             // timing, which waits.
