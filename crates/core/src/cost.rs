@@ -72,17 +72,25 @@ pub fn occupancy(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Occupancy>
     let threads = tile.threads;
     let mut per_thread = elements.div_ceil(u64::from(threads)) as u32;
     let mut scratch = 0;
+    // Groups that the threads do not share out evenly need addresses and guards of their own in each slot.
+    let mut uneven = 0;
     for radix in radices(pass) {
-        per_thread =
-            per_thread.max((elements / u64::from(radix)).div_ceil(u64::from(threads)) as u32 * radix);
+        let groups = (elements / u64::from(radix)).div_ceil(u64::from(threads)) as u32;
+        if elements / u64::from(radix) % u64::from(threads) != 0 {
+            uneven = uneven.max(groups);
+        }
+        per_thread = per_thread.max(groups * radix);
         // A prime codelet holds its sums and differences, and half its outputs until their twins are stored.
         let prime = factor::factorise(u64::from(radix)).iter().map(|&(p, _)| p as u32).max().unwrap_or(1);
-        scratch = scratch.max(if prime > 5 { words * prime } else { words * radix / 2 });
+        scratch = scratch.max(if prime > 5 { words * prime } else { words * radix * 3 / 4 });
     }
-    let registers = 2 * words * per_thread + scratch + 24;
+    let convolves = pass.axes.iter().any(|axis| !matches!(axis.method, Method::MixedRadix(_)));
+    let guards = if convolves { 8 + 8 * words + 12 * uneven } else { 6 * uneven };
+    let registers = 2 * words * per_thread + scratch + guards + 24;
     let warps = threads.div_ceil(limits.subgroup) * limits.subgroup;
     let shared_bytes = (elements * bytes) as u32;
-    let file = limits.registers_per_sm / warps.max(1);
+    // The assembler shares the file out to blocks rounded up to four warps.
+    let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
     if registers > limits.registers_per_thread.min(file) || shared_bytes > limits.shared_bytes {
         return None;
     }
@@ -199,6 +207,6 @@ fn thinness(pass: &Pass, tile: &Tile, limits: &Limits, took: Occupancy) -> f64 {
     let large = (threads / 256.0).log2().max(0.0) * 0.01;
     let small = (128.0 / threads).log2().max(0.0) * 0.015;
     let held = f64::from(took.per_thread) * pass.precision.complex_bytes() as f64;
-    let heavy = (held / 128.0).log2().max(0.0) * 0.02;
+    let heavy = (held / 128.0).log2().max(0.0) * 0.02 + (held / 256.0).log2().max(0.0) * 0.2;
     alone + starved + few + large + small + heavy
 }

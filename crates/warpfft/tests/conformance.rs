@@ -20,8 +20,7 @@ fn devices() -> Vec<Device> {
 fn tolerance(precision: Precision) -> f64 {
     match precision {
         Precision::F32 => 5e-7,
-        // Most of it is the plain sum's own error, which grows with the square root of the length.
-        Precision::F64 => 5e-15,
+        Precision::F64 => 1e-15,
     }
 }
 

@@ -28,6 +28,3 @@ mod wgsl;
 pub use error::EmitError;
 pub use ptx::ptx;
 pub use wgsl::wgsl;
-
-#[cfg(test)]
-mod tests;

@@ -136,7 +136,7 @@ impl Writer<'_> {
         self.out.push('[');
         self.register(ptr);
         if bytes != 0 {
-            put!(self.out, "{bytes:+}");
+            put!(self.out, "+{bytes}");
         }
         self.out.push(']');
     }

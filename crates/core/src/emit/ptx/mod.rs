@@ -1,7 +1,8 @@
 //! PTX, which NVIDIA's driver assembles.
 //!
 //! Registers are typed by width and use: `%p` predicates, `%h` 16 bits, `%r` 32-bit integers and shared
-//! addresses, `%f` f32, `%d` 64-bit integers and global addresses, `%e` f64. Constants stand in the
+//! addresses, `%f` f32 (declared as bits, which is what tensor cores take), `%d` 64-bit integers and global addresses, `%e`
+//! f64. Constants stand in the
 //! instructions as immediates. Every rounding is spelled out, which keeps the assembler from contracting a
 //! product and a sum into one instruction that the kernel did not ask for.
 
@@ -11,7 +12,7 @@ mod memory;
 mod sync;
 
 use super::EmitError;
-use super::shared::{constants, put};
+use super::shared::{constants, each_inst, put};
 use crate::kernel::{Cache, Inst, Kernel, Op, Space, Special, Type, Value, Verified};
 use isa::Isa;
 
@@ -37,7 +38,7 @@ pub fn ptx(kernel: &Verified<Kernel>, sm: u32) -> Result<String, EmitError> {
 
 /// Registers are numbered apart in each of these classes.
 const CLASSES: [(char, &str); 6] =
-    [('p', "pred"), ('h', "b16"), ('r', "b32"), ('f', "f32"), ('d', "b64"), ('e', "f64")];
+    [('p', "pred"), ('h', "b16"), ('r', "b32"), ('f', "b32"), ('d', "b64"), ('e', "f64")];
 
 /// Index into [`CLASSES`].
 fn class(ty: Type) -> usize {

@@ -46,6 +46,8 @@ mod sync;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_order;
+#[cfg(test)]
 mod tests_sync;
 #[cfg(test)]
 mod tests_values;

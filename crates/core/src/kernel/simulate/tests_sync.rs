@@ -4,7 +4,7 @@ use super::super::{Access, Builder, Cache, Cmp, Op, Space, Special, Type, Value}
 use super::tests::{blank, f32s, floats, run, thread};
 use super::{Fault, GlobalBuffer, Memory, Touch};
 
-fn cluster_barrier(b: &mut Builder, relaxed: bool) {
+pub(super) fn cluster_barrier(b: &mut Builder, relaxed: bool) {
     b.effect(Op::ClusterArrive { relaxed }, &[]);
     b.effect(Op::ClusterWait, &[]);
 }
@@ -16,7 +16,7 @@ fn other_rank(b: &mut Builder) -> Value {
     b.binary(Op::Xor, rank, one)
 }
 
-fn remote(b: &mut Builder, ptr: Value, rank: Value) -> Value {
+pub(super) fn remote(b: &mut Builder, ptr: Value, rank: Value) -> Value {
     let Type::Ptr(Space::Shared(array)) = b.ty(ptr) else { panic!("not shared") };
     b.impure(Op::MapRemote, &[ptr, rank], &[Type::Ptr(Space::Remote(array))])[0]
 }

@@ -1,0 +1,52 @@
+//! Writes the PTX of a spread of planned kernels for sm_75, sm_80 and sm_90 into a folder, for the assembler to
+//! judge: `cargo run --example planned_ptx -- FOLDER && .ci/ptxas FOLDER`.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use warpfft_core::problem::{Precision, Problem};
+use warpfft_core::request::Fft;
+use warpfft_core::target::{Api, Limits};
+use warpfft_core::{Error, compile, emit};
+
+/// Powers of two, primes, every codelet, convolutions, several passes.
+fn lengths() -> Vec<u64> {
+    let mut lengths: Vec<u64> = (1..=40).collect();
+    lengths.extend((6..=20).map(|e| 1_u64 << e));
+    lengths.extend([100, 127, 243, 360, 625, 1000, 1001, 2003, 2187, 3125, 4099, 5040, 6561, 7919, 8191]);
+    lengths.extend([17 * 19, 23 * 29, 31 * 31, 31 * 37, 10_007, 12_345, 14_641, 65_537, 100_000, 1_000_000]);
+    lengths
+}
+
+fn problems(precision: Precision) -> Result<Vec<Problem>, Error> {
+    let mut problems = Vec::new();
+    for n in lengths() {
+        problems.push(Fft::new([n]).batch(((1 << 22) / n).max(1)).precision(precision).build()?);
+    }
+    for shape in [vec![16, 16], vec![64, 64], vec![16, 16, 16], vec![100, 100], vec![9, 7, 5], vec![480, 640]] {
+        problems.push(Fft::new(shape.clone()).batch(64).precision(precision).build()?);
+        problems.push(Fft::new(shape).batch(64).precision(precision).inverse().in_place().build()?);
+    }
+    problems.push(Fft::new([1000]).batch(64).planar().precision(precision).build()?);
+    Ok(problems)
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = std::env::args().nth(1).ok_or("usage: planned_ptx FOLDER")?;
+    std::fs::create_dir_all(&folder)?;
+    let mut seen = HashSet::new();
+    for limits in [Limits::h200(), Limits::a100(), Limits::t4()] {
+        let Api::Ptx { sm } = limits.api else { continue };
+        for problem in [problems(Precision::F32)?, problems(Precision::F64)?].into_iter().flatten() {
+            for kernel in &compile(&problem, &limits)?.kernels {
+                let text = emit::ptx(kernel, sm)?;
+                if seen.insert(text.clone()) {
+                    let name = format!("{}_{:04}_sm{sm}.ptx", kernel.name, seen.len());
+                    std::fs::write(Path::new(&folder).join(name), text)?;
+                }
+            }
+        }
+    }
+    println!("{} kernels in {folder}", seen.len());
+    Ok(())
+}

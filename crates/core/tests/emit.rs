@@ -1,0 +1,173 @@
+//! Emitted text: golden files (accept changes with `INSTA_UPDATE=always`), real validation of WGSL, and what
+//! each target refuses.
+
+#[path = "golden/kernels/mod.rs"]
+mod kernels;
+
+use std::time::Instant;
+
+use warpfft_core::emit::{self, EmitError};
+use warpfft_core::kernel::verify::verify;
+use warpfft_core::kernel::{Access, Builder, Cache, Kernel, Op, Special, Type, Verified};
+
+fn verified(kernel: Kernel) -> Verified<Kernel> {
+    let name = kernel.name.clone();
+    verify(kernel).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn golden(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("golden");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+/// What naga says of a shader.
+fn check_wgsl(name: &str, text: &str) {
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+    let module = naga::front::wgsl::parse_str(text)
+        .unwrap_or_else(|error| panic!("{name}: {}\n{text}", error.emit_to_string(text)));
+    Validator::new(ValidationFlags::all(), Capabilities::all())
+        .validate(&module)
+        .unwrap_or_else(|error| panic!("{name}: {}\n{text}", error.emit_to_string(text)));
+}
+
+#[test]
+fn ptx_is_as_accepted() {
+    for case in kernels::all() {
+        let kernel = verified(case.kernel);
+        let text = emit::ptx(&kernel, case.sm).unwrap();
+        golden(&format!("{}.ptx", kernel.name), &text);
+        for sm in [80, 90, 120] {
+            assert_eq!(emit::ptx(&kernel, sm).is_ok(), sm >= case.sm, "{} for sm_{sm}", kernel.name);
+        }
+    }
+}
+
+#[test]
+fn wgsl_is_as_accepted_and_valid() {
+    for case in kernels::all() {
+        let kernel = verified(case.kernel);
+        let text = emit::wgsl(&kernel, false);
+        assert_eq!(text.is_ok(), case.wgsl, "{}: {text:?}", kernel.name);
+        let Ok(text) = text else { continue };
+        check_wgsl(&kernel.name, &text);
+        golden(&format!("{}.wgsl", kernel.name), &text);
+    }
+}
+
+#[test]
+fn browsers_get_their_dialect() {
+    for case in kernels::all().into_iter().filter(|case| case.wgsl) {
+        let kernel = verified(case.kernel);
+        let plain = emit::wgsl(&kernel, false).unwrap();
+        match emit::wgsl(&kernel, true) {
+            Err(EmitError::Type { ty, .. }) => assert_eq!((ty, &*kernel.name), (Type::F64, "doubles")),
+            other => {
+                let text = other.unwrap();
+                assert_eq!(text.contains("enable subgroups;"), kernel.name == "shuffles");
+                assert_eq!(text.replace("enable subgroups;\n", ""), plain);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_version_is_the_least_that_the_operations_need() {
+    let expected = [
+        ("radix_4", 75, "6.3"),
+        ("radix_4", 80, "7.0"),
+        ("radix_4", 90, "7.8"),
+        ("cached", 75, "6.3"),
+        ("cached", 80, "7.4"),
+        ("cached", 90, "8.0"),
+        ("products", 80, "7.0"),
+        ("bulk_copy", 90, "8.0"),
+        ("cluster_barrier", 90, "8.0"),
+        ("cluster_exchange", 90, "8.1"),
+    ];
+    for (name, sm, version) in expected {
+        let case = kernels::all().into_iter().find(|case| case.kernel.name == name).unwrap();
+        let text = emit::ptx(&verified(case.kernel), sm).unwrap();
+        assert!(text.starts_with(&format!(".version {version}\n")), "{name} for sm_{sm}: {text}");
+    }
+}
+
+#[test]
+fn what_a_target_lacks_is_named() {
+    let find = |name: &str| {
+        let case = kernels::all().into_iter().find(|case| case.kernel.name == name).unwrap();
+        verified(case.kernel)
+    };
+    assert!(matches!(emit::ptx(&find("radix_4"), 70), Err(EmitError::TooOld { sm: 70, oldest: 75, .. })));
+    let error = emit::ptx(&find("cluster_barrier"), 80).unwrap_err();
+    assert!(matches!(&error, EmitError::Operation { op: Op::Special(Special::ClusterRank), .. }), "{error}");
+    assert!(error.to_string().contains("sm_90 and later"), "{error}");
+    let error = emit::ptx(&find("bfloat"), 80).unwrap_err();
+    assert!(matches!(&error, EmitError::Type { ty: Type::Bf16, .. }), "{error}");
+    let error = emit::wgsl(&find("wide_indices"), false).unwrap_err();
+    assert!(matches!(&error, EmitError::Type { ty: Type::U64, .. }), "{error}");
+    let error = emit::wgsl(&find("counters"), false).unwrap_err();
+    assert!(matches!(&error, EmitError::Operation { op: Op::AtomicAdd, .. }), "{error}");
+}
+
+/// Constants must come back as the same bits from both languages.
+#[test]
+fn constants_round_trip() {
+    let numbers: Vec<f32> = (0..2000_u32)
+        .map(|i| f32::from_bits(i.wrapping_mul(0x9E37_79B9) & !(1 << 31)))
+        .filter(|x| x.is_normal())
+        .collect();
+    let mut b = Builder::new("constants", 1, 1);
+    let out = b.buffer("out", Type::F32, Access::Write, numbers.len() as u64);
+    let zero = b.u32(0);
+    let p = b.addr(out, zero);
+    for (i, &x) in numbers.iter().enumerate() {
+        let value = b.float(Type::F32, f64::from(x));
+        b.store(p, i as i32, &[value], Cache::Default, None);
+    }
+    let kernel = verified(b.finish());
+    let ptx = emit::ptx(&kernel, 75).unwrap();
+    let from_ptx: Vec<u32> = ptx
+        .lines()
+        .filter_map(|line| line.split("], 0f").nth(1))
+        .map(|hex| u32::from_str_radix(hex.trim_end_matches(';'), 16).unwrap())
+        .collect();
+    let wgsl = emit::wgsl(&kernel, true).unwrap();
+    let module = naga::front::wgsl::parse_str(&wgsl).unwrap();
+    let from_wgsl: Vec<u32> = module.entry_points[0]
+        .function
+        .expressions
+        .iter()
+        .filter_map(|(_, expression)| match expression {
+            naga::Expression::Literal(naga::Literal::F32(x)) => Some(x.to_bits()),
+            _ => None,
+        })
+        .collect();
+    let bits: Vec<u32> = numbers.iter().map(|x| x.to_bits()).collect();
+    assert!(bits.len() > 1000);
+    assert_eq!(from_ptx, bits);
+    assert_eq!(from_wgsl, bits);
+}
+
+/// Prints of a kernel of 10,000 instructions; the time is a tripwire for quadratic work, not a measurement.
+#[test]
+fn long_kernels_take_no_time() {
+    let mut b = Builder::new("long", 32, 1);
+    let data = b.buffer("data", Type::F32, Access::ReadWrite, 64);
+    let thread = b.special(Special::ThreadIndex);
+    let p = b.addr(data, thread);
+    let mut x = b.load(p, 0, 1, Cache::Default, None)[0];
+    for i in 0..10_000 {
+        let c = b.float(Type::F32, f64::from(i) + 0.1);
+        x = b.fma(x, c, x);
+    }
+    b.store(p, 0, &[x], Cache::Default, None);
+    let kernel = verified(b.finish());
+    let start = Instant::now();
+    let (ptx, wgsl) = (emit::ptx(&kernel, 90).unwrap(), emit::wgsl(&kernel, false).unwrap());
+    let took = start.elapsed();
+    println!("{} and {} bytes in {took:?}", ptx.len(), wgsl.len());
+    assert!(took.as_millis() < 200, "{took:?}");
+}
