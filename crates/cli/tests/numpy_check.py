@@ -58,7 +58,7 @@ def check(program, folder, array, axes, norm, inverse, precision, shift):
     wide = array.astype(np.complex128)
     over = tuple(range(array.ndim)) if axes is None else axes
     want = (np.fft.ifftn if inverse else np.fft.fftn)(wide, axes=over, norm=norm) if over else wide
-    if shift:
+    if shift and over:
         want = np.fft.fftshift(want, axes=over)
     single = precision == "f32" or (precision is None and array.dtype.str[1:] in SINGLE)
     if got.dtype != (np.complex64 if single else np.complex128):
