@@ -2,6 +2,7 @@
 
 use num_complex::Complex;
 use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft::core::request::Fft;
 use warpfft::{Device, DeviceKind, Error, Plan};
 
 use crate::error::CliError;
@@ -20,14 +21,19 @@ pub struct Request {
 }
 
 /// The problem of transforming an array with the given strides into a packed one.
-pub fn problem(shape: &[usize], strides: &[i64], request: &Request, precision: Precision) -> Problem {
+pub fn problem(
+    shape: &[usize],
+    strides: &[i64],
+    request: &Request,
+    precision: Precision,
+) -> Result<Problem, CliError> {
     let packed = packed_strides(shape);
     let (mut transform, mut batch) = (Vec::new(), Vec::new());
     for axis in (0..shape.len()).filter(|&axis| shape[axis] > 1) {
         let dims = if request.axes.contains(&axis) { &mut transform } else { &mut batch };
         dims.push(Dim::new(shape[axis] as u64, strides[axis], packed[axis]));
     }
-    Problem {
+    let problem = Problem {
         transform,
         batch,
         input_offset: 0,
@@ -38,7 +44,8 @@ pub fn problem(shape: &[usize], strides: &[i64], request: &Request, precision: P
         placement: Placement::OutOfPlace,
         direction: request.direction,
         scale: request.scale,
-    }
+    };
+    Ok(problem.validated()?)
 }
 
 /// The problem of transforming so many packed arrays of that shape, one after the other.
@@ -48,11 +55,9 @@ pub fn packed_problem(
     precision: Precision,
     direction: Direction,
     placement: Placement,
-) -> Problem {
-    let mut extents = vec![batch as usize];
-    extents.extend(shape.0.iter().map(|&extent| extent as usize));
-    let request = Request { axes: (1..extents.len()).collect(), direction, scale: 1.0 };
-    Problem { placement, ..problem(&extents, &packed_strides(&extents), &request, precision) }
+) -> Result<Problem, CliError> {
+    let request = Fft::new(shape.0.clone()).batch(batch).precision(precision).direction(direction);
+    Ok(if placement == Placement::InPlace { request.in_place() } else { request }.build()?)
 }
 
 /// Makes a plan. Where the choice of device was left open and the best one cannot do this problem, the
@@ -79,7 +84,7 @@ pub struct Spectrum {
 /// Transforms a signal.
 pub fn transform(signal: &Signal, request: &Request, kind: DeviceKind) -> Result<Spectrum, CliError> {
     let precision = signal.samples.precision();
-    let problem = problem(&signal.shape, &signal.strides, request, precision);
+    let problem = problem(&signal.shape, &signal.strides, request, precision)?;
     let mut samples = Samples::zeros(precision, signal.samples.len(), "the result")?;
     let (plan, mut fallback) = plan(kind, &problem)?;
     let mut device = plan.device().clone();

@@ -218,6 +218,8 @@ impl CliError {
             | Self::Dtype { .. }
             | Self::Empty { .. }
             | Self::HostMemory { .. } => code::INPUT,
+            // A shape too large for any machine is the command line's mistake, not the device's.
+            Self::Core(warpfft::core::Error::TooManyElements { .. }) => code::USAGE,
             Self::Device(_) | Self::Core(_) => code::DEVICE,
             Self::Write { .. } | Self::OutputIsFolder { .. } | Self::Draw { .. } | Self::Stdout(_) => {
                 code::OUTPUT

@@ -62,7 +62,7 @@ impl Explain {
         let direction = if self.inverse { Direction::Inverse } else { Direction::Forward };
         let placement = if self.in_place { Placement::InPlace } else { Placement::OutOfPlace };
         let precision = self.precision.precision();
-        let problem = engine::packed_problem(&self.shape, self.batch, precision, direction, placement);
+        let problem = engine::packed_problem(&self.shape, self.batch, precision, direction, placement)?;
         let explanation = explain(&problem, &limits)?;
         if self.json { report::json(&as_json(&explanation)) } else { report::line(&explanation.to_string()) }
     }

@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(header.number, Number::Complex(8));
         assert!(header.big_endian && header.fortran);
         assert_eq!(header.shape, [3, 4]);
-        assert_eq!(parse(&dict("'|b1'", "False", "()")).unwrap().shape, []);
+        assert!(parse(&dict("'|b1'", "False", "()")).unwrap().shape.is_empty());
         assert_eq!(parse(&dict("'<f2'", "False", "(7,)")).unwrap().shape, [7]);
         assert_eq!(parse(&dict("'<i8'", "False", "(7L, 2L)")).unwrap().shape, [7, 2]);
     }

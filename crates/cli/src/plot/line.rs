@@ -102,7 +102,8 @@ pub fn draw(drawing: &Drawing<'_>, axis: usize) -> Result<Canvas, CliError> {
         let several = lines.len() > 1;
         for (index, (line, color)) in lines.into_iter().zip(COLORS).enumerate() {
             let single = (line.len() == 1).then(|| line[0]);
-            let series = chart.draw_series(LineSeries::new(line, color.stroke_width(2))).map_err(failed)?;
+            // One pixel wide: joints of wider lines stick out of sharp peaks, far beyond the axes.
+            let series = chart.draw_series(LineSeries::new(line, color)).map_err(failed)?;
             if several {
                 series
                     .label(format!("channel {index}"))

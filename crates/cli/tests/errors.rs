@@ -1,0 +1,197 @@
+//! Whatever goes wrong: one clear line, an exit code that says whose fault it was, no panic, no partial file.
+
+mod support;
+
+use support::{Bench, npy};
+
+fn transform(bench: &Bench, code: i32, bytes: &[u8], more: &[&str], words: &[&str]) {
+    let kept = bench.file("out.npy", b"kept");
+    bench.file("in", bytes);
+    let before = bench.names();
+    let mut args = vec!["transform", "in", "-o", "out.npy"];
+    args.extend(more);
+    if !more.contains(&"--device") {
+        args.extend(["--device", "cpu"]);
+    }
+    bench.fails(code, &args, words);
+    assert_eq!(std::fs::read(kept).unwrap(), b"kept", "an existing output must stay as it is");
+    assert_eq!(bench.names(), before, "nothing may be left behind");
+}
+
+fn good() -> Vec<u8> {
+    let data: Vec<u8> = (0..24_i16).flat_map(i16::to_le_bytes).collect();
+    npy("'<i2'", false, "(2, 3, 4)", &data)
+}
+
+#[test]
+fn inputs_that_are_no_arrays() {
+    let bench = Bench::new();
+    bench.fails(3, &["transform", "absent.npy", "-o", "y.npy"], &["cannot read absent.npy"]);
+    bench.fails(3, &["transform", ".", "-o", "y.npy"], &["a folder"]);
+    transform(&bench, 3, b"", &[], &["empty (0 bytes)", ".npy"]);
+    transform(&bench, 3, b"hello, world, hello", &[], &["no known kind"]);
+    transform(&bench, 3, b"PK\x03\x04 and more", &[], &[".npz"]);
+    transform(&bench, 3, b"\x93NUMPY", &[], &["within its header"]);
+    transform(&bench, 3, b"\x93NUMPY\x09\x00\x10\x00{}", &[], &["version is 9"]);
+    transform(&bench, 3, b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}", &[], &["4294967295 bytes long"]);
+    transform(&bench, 3, &npy("'<f8'", false, "(two,)", &[]), &[], &["'two"]);
+}
+
+#[test]
+fn every_cut_of_a_file_is_refused() {
+    let bench = Bench::new();
+    let whole = good();
+    for length in (0..whole.len()).step_by(3) {
+        transform(&bench, 3, &whole[..length], &[], &["in "]);
+    }
+    transform(&bench, 3, &whole[..whole.len() - 1], &[], &["truncated", "48 bytes", "47"]);
+}
+
+#[test]
+fn dtypes_that_are_no_numbers() {
+    let bench = Bench::new();
+    for (descr, word) in [
+        ("'|O'", "Python objects"),
+        ("'<U8'", "text"),
+        ("'<M8[s]'", "dates"),
+        ("'<f16'", "extended precision"),
+        ("[('x', '<f4'), ('y', '<f4')]", "several fields"),
+    ] {
+        transform(&bench, 3, &npy(descr, false, "(3,)", &[0; 96]), &[], &[word, "float16/32/64"]);
+    }
+}
+
+#[test]
+fn empty_and_absurd_shapes() {
+    let bench = Bench::new();
+    transform(&bench, 3, &npy("'<f8'", false, "(0,)", &[]), &[], &["is empty", "[0]"]);
+    transform(&bench, 3, &npy("'<f8'", false, "(3, 0, 2)", &[]), &[], &["is empty", "[3, 0, 2]"]);
+    // A terabyte is promised and not allocated; beyond 64 bits it cannot even be promised.
+    transform(&bench, 3, &npy("'<f8'", false, "(137438953472,)", &[0; 64]), &[], &["truncated", "64 follow"]);
+    transform(
+        &bench,
+        3,
+        &npy("'|u1'", false, "(4294967296, 4294967296)", &[0; 64]),
+        &[],
+        &["larger than any memory"],
+    );
+}
+
+#[test]
+fn axes() {
+    let bench = Bench::new();
+    transform(&bench, 2, &good(), &["--axes", "3"], &["axis 3", "-3 to 2"]);
+    transform(&bench, 2, &good(), &["--axes=-4"], &["axis -4", "-3 to 2"]);
+    transform(&bench, 2, &good(), &["--axes=0,1,-2"], &["axis -2", "twice"]);
+    transform(&bench, 2, &npy("'<f8'", false, "()", &[0; 8]), &["--axes", "0"], &["axis 0", "single number"]);
+}
+
+#[test]
+fn plots_that_cannot_be_drawn() {
+    let bench = Bench::new();
+    transform(&bench, 2, &good(), &["--plot", "p.png"], &["3 are transformed", "--axes"]);
+    transform(&bench, 2, &good(), &["--plot", "p.png", "--axes", "1,0,2"], &["--axes"]);
+    transform(
+        &bench,
+        2,
+        &npy("'|i1'", false, "(9, 9)", &[1; 81]),
+        &["--plot", "p.png", "--axes", "0"],
+        &["9 lines"],
+    );
+    transform(&bench, 2, &good(), &["--plot", "p.jpg"], &[".png"]);
+}
+
+#[test]
+fn outputs_that_cannot_be_written() {
+    let bench = Bench::new();
+    bench.file("in.npy", &good());
+    std::fs::create_dir(bench.path("folder.npy")).unwrap();
+    let before = bench.names();
+    bench.fails(5, &["transform", "in.npy", "-o", "folder.npy"], &["a folder"]);
+    bench.fails(
+        5,
+        &["transform", "in.npy", "-o", "none/y.npy"],
+        &["cannot write none/y.npy", "no folder none"],
+    );
+    bench.fails(5, &["transform", "in.npy", "-o", "in.npy/y.npy"], &["cannot write in.npy/y.npy"]);
+    bench.fails(2, &["transform", "in.npy", "-o", "y.csv"], &[".npy"]);
+    // If the plot fails, the array does not appear either.
+    bench.fails(
+        5,
+        &["transform", "in.npy", "-o", "y.npy", "--axes=1,2", "--plot", "none/p.png"],
+        &["none/p.png"],
+    );
+    assert_eq!(bench.names(), before);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk() {
+    let bench = Bench::new();
+    bench.file("in.npy", &good());
+    bench.fails(5, &["transform", "in.npy", "-o", "/dev/full"], &["cannot write /dev/full", "No space left"]);
+    assert!(
+        std::fs::metadata("/dev/full").is_ok_and(|full| !full.is_file()),
+        "the device must not be replaced"
+    );
+    // A limit on the size of files acts as a disk that fills up while the result is written.
+    bench.file("large.npy", &npy("'|i1'", false, "(100000,)", &[1; 100_000]));
+    let kept = bench.file("out.npy", b"kept");
+    let before = bench.names();
+    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" transform large.npy -o out.npy";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_warpfft")]).current_dir(bench.path(""));
+    let output = shell.output().unwrap();
+    let (_, err) = support::texts(&output);
+    assert_eq!(output.status.code(), Some(5), "{err}");
+    assert!(err.contains("cannot write out.npy") && err.contains("unchanged"), "{err}");
+    assert_eq!(std::fs::read(kept).unwrap(), b"kept");
+    assert_eq!(bench.names(), before);
+    // The standard output may be full as well.
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_warpfft"));
+    let output = program.args(["completions", "bash"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(5));
+    assert!(support::texts(&output).1.contains("standard output"));
+}
+
+#[test]
+fn damaged_recordings_and_pictures() {
+    let bench = Bench::new();
+    for (name, words) in [("bell.wav", ["in is"]), ("moire.png", ["in is"])] {
+        let path = format!("{}/../../samples/{name}", env!("CARGO_MANIFEST_DIR"));
+        let whole = std::fs::read(path).unwrap();
+        for length in [13, 30, 44, 60, whole.len() / 2, whole.len() - 30] {
+            transform(&bench, 3, &whole[..length], &[], &words);
+        }
+    }
+    transform(&bench, 3, b"\xff\xd8\xff\xe0 not a picture at all", &[], &["JPEG"]);
+    transform(&bench, 3, b"II*\x00\xff\xff\xff\xff not a picture at all", &[], &["TIFF"]);
+}
+
+#[test]
+fn commands_that_make_no_sense() {
+    let bench = Bench::new();
+    bench.fails(2, &["explain", "1024", "--limits", "h300"], &["h300", "h200", "webgpu-min"]);
+    bench.fails(2, &["explain", "1024", "--device", "cpu"], &["--limits"]);
+    for args in [
+        &["explain", "0"][..],
+        &["explain", "3xx4"],
+        &["explain", "4294967296x4294967296"],
+        &["bench"],
+        &["bench", "16", "--seconds", "-1"],
+        &["bench", "16", "--batch", "0"],
+        &["transform", "x", "-o", "y.npy", "--norm", "orthogonal"],
+        &["fly"],
+    ] {
+        let output = bench.run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(!support::texts(&output).1.contains("panicked"));
+    }
+}
+
+#[cfg(not(feature = "cuda"))]
+#[test]
+fn a_device_that_is_not_there() {
+    transform(&Bench::new(), 4, &good(), &["--device", "cuda"], &["cuda"]);
+}
