@@ -31,11 +31,18 @@ impl Lowering<'_> {
         Cx { re: w.re, im: self.b.neg(w.im) }
     }
 
+    /// The assembler moves read-only loads across barriers, as early as it can. In a convolution, with a factor
+    /// for every element in the middle, that costs more registers than there are.
+    pub(super) fn table_cache(&self) -> Cache {
+        let convolves = self.pass.axes.iter().any(|axis| !matches!(axis.method, Method::MixedRadix(_)));
+        if convolves { Cache::Default } else { Cache::ReadOnly }
+    }
+
     fn table_load(&mut self, kind: TableKind, index: Value, constant: u64, on: Option<Value>) -> Cx {
         let table = self.space_of(Slot::Table(kind));
         let index = self.b.mul_const(index, 2);
         let ptr = self.b.addr(table, index);
-        let w = self.b.load(ptr, (2 * constant) as i32, 2, Cache::ReadOnly, on);
+        let w = self.b.load(ptr, (2 * constant) as i32, 2, self.table_cache(), on);
         Cx { re: w[0], im: w[1] }
     }
 

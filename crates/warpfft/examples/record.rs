@@ -1,0 +1,174 @@
+//! Measurements of record on this machine's GPU, as CSV on standard output:
+//!
+//! ```text
+//! cargo run --release --example record -- speed 2 4 8 1024x1024   # copies, 512 MiB in and out
+//! cargo run --release --example record -- plan 2 100 4099         # milliseconds to a plan, cold and warm
+//! cargo run --release --example record -- accuracy 1024           # error over rustfft's: 1..=1024 and a spread
+//! ```
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use warpfft::core::math::factor;
+use warpfft::core::math::reference::{reference, relative_l2};
+use warpfft::core::problem::{Precision, Problem};
+use warpfft::core::request::Fft;
+use warpfft::{Complex, Device, DeviceKind};
+
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+fn main() -> Outcome {
+    let mut args = std::env::args().skip(1);
+    let what = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    let kind: DeviceKind = std::env::var("WARPFFT_DEVICE").unwrap_or_else(|_| "cuda".into()).parse()?;
+    match what.as_str() {
+        "speed" => speed(kind, &rest),
+        "plan" => plan_times(kind, &rest),
+        "accuracy" => accuracy(kind, &rest),
+        _ => Err("usage: record speed|plan|accuracy ARGS".into()),
+    }
+}
+
+fn shape(text: &str) -> Outcome<Vec<u64>> {
+    Ok(text.split('x').map(str::parse).collect::<Result<_, _>>()?)
+}
+
+/// Points of the whole problem: 512 MiB in f32.
+const POINTS: u64 = 1 << 26;
+
+fn batched(shape: &[u64], precision: Precision) -> Outcome<Problem> {
+    let points: u64 = shape.iter().product();
+    let all = if precision == Precision::F32 { POINTS } else { POINTS / 2 };
+    Ok(Fft::new(shape.to_vec()).batch((all / points).max(1)).precision(precision).build()?)
+}
+
+fn speed(kind: DeviceKind, shapes: &[String]) -> Outcome {
+    let device = Device::open(kind)?;
+    println!("shape,precision,copies,best_copies,copy_us,transform_us,passes,registers,spilled");
+    for text in shapes {
+        let (text, precision) = match text.strip_suffix('d') {
+            Some(text) => (text, Precision::F64),
+            None => (text.as_str(), Precision::F32),
+        };
+        let plan = device.plan(&batched(&shape(text)?, precision)?)?;
+        let took = plan.measure(Duration::from_millis(150))?;
+        let launches = plan.program().map_or(0, |program| program.launches.len());
+        println!(
+            "{text},{precision:?},{:.3},{:.3},{:.1},{:.1},{launches},{}",
+            took.copies(),
+            took.transform_best / took.copy_best,
+            took.copy_seconds * 1e6,
+            took.transform_seconds * 1e6,
+            plan_registers(&plan)
+        );
+    }
+    Ok(())
+}
+
+#[cfg(feature = "cuda")]
+fn plan_registers(plan: &warpfft::Plan) -> String {
+    let found = plan.cuda_registers().unwrap_or_default();
+    let join = |pick: fn(&(u32, u32)) -> u32| {
+        found.iter().map(|one| pick(one).to_string()).collect::<Vec<_>>().join(" ")
+    };
+    format!("{},{}", join(|one| one.0), join(|one| one.1))
+}
+
+#[cfg(not(feature = "cuda"))]
+fn plan_registers(_: &warpfft::Plan) -> String {
+    ",".into()
+}
+
+/// Cold: an empty disk cache and a device just opened. Warm: the same with the disk cache filled.
+fn plan_times(kind: DeviceKind, lengths: &[String]) -> Outcome {
+    println!("length,cold_ms,warm_ms,again_ms");
+    let mut cold = Vec::new();
+    let mut warm = Vec::new();
+    for text in lengths {
+        let problem = batched(&shape(text)?, Precision::F32)?;
+        let timed = |device: &Device| -> Outcome<f64> {
+            let start = Instant::now();
+            let plan = device.plan(&problem)?;
+            let ms = start.elapsed().as_secs_f64() * 1e3;
+            drop(plan);
+            Ok(ms)
+        };
+        let first = timed(&Device::open(kind)?)?;
+        let device = Device::open(kind)?;
+        let second = timed(&device)?;
+        let third = timed(&device)?;
+        println!("{text},{first:.2},{second:.2},{third:.2}");
+        cold.push(first);
+        warm.push(second);
+    }
+    for (name, mut all) in [("cold", cold), ("warm", warm)] {
+        all.sort_by(f64::total_cmp);
+        if let (Some(last), Some(middle)) = (all.last(), all.get(all.len() / 2)) {
+            println!("# {name}: median {middle:.2} ms, most {last:.2} ms");
+        }
+    }
+    Ok(())
+}
+
+/// Relative L2 error beside rustfft's on the same data, against the double-double reference.
+fn accuracy(kind: DeviceKind, args: &[String]) -> Outcome {
+    let device = Device::open(kind)?;
+    let most: u64 = args.first().map_or(Ok(1024), |arg| arg.parse())?;
+    let mut lengths: Vec<u64> = (1..=most).collect();
+    if most >= 1024 {
+        lengths.extend([1155, 2003, 2048, 3000, 4096, 4099, 5040, 6561, 8191, 8192, 10_000, 10_007, 16_384]);
+        lengths.extend([20_000, 32_768, 65_536, 65_537, 99_991, 131_072, 262_144, 524_288, 720_720, 1 << 20]);
+    }
+    println!("length,precision,error,rustfft,ratio,bound");
+    let mut worst = Vec::new();
+    for precision in [Precision::F32, Precision::F64] {
+        for &n in &lengths {
+            let batch = (512 / n).clamp(1, 64);
+            let problem = Fft::new([n]).batch(batch).precision(precision).build()?;
+            let (ours, theirs) = match precision {
+                Precision::F32 => errors(&device, &problem, n, |x| x as f32, f64::from)?,
+                Precision::F64 => errors(&device, &problem, n, |x| x, |x| x)?,
+            };
+            let convolved = factor::factorise(n).iter().any(|&(p, _)| p > 31);
+            let bound = if convolved { 3.0 } else { 1.5 };
+            let ratio = ours / theirs;
+            if ours > 0.0 {
+                worst.push((ratio / bound, n, precision, ours, theirs));
+            }
+            if ours > theirs * bound || n > 1024 {
+                println!("{n},{precision:?},{ours:.3e},{theirs:.3e},{ratio:.2},{bound}");
+            }
+        }
+    }
+    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (part, n, precision, ours, theirs) in worst.iter().take(12) {
+        println!("# {n} {precision:?}: {ours:.2e} beside {theirs:.2e}, {part:.2} of the bound");
+    }
+    let failed = worst.iter().filter(|one| one.0 > 1.0).count();
+    println!("# {} problems, {failed} over the bound", worst.len());
+    if failed > 0 { Err("errors over the bound".into()) } else { Ok(()) }
+}
+
+fn errors<T: warpfft::Real + rustfft::FftNum>(
+    device: &Device,
+    problem: &Problem,
+    n: u64,
+    narrow: fn(f64) -> T,
+    wide: fn(T) -> f64,
+) -> Outcome<(f64, f64)> {
+    let count = problem.input_span().end as usize;
+    let real = || narrow(rand::random_range(-1.0..1.0));
+    let input: Vec<Complex<T>> = (0..count).map(|_| Complex::new(real(), real())).collect();
+    let mut output = vec![Complex::new(narrow(f64::NAN), narrow(f64::NAN)); count];
+    device.plan(problem)?.run_host(&input, &mut output)?;
+    let exact = |z: Complex<T>| Complex::new(wide(z.re), wide(z.im));
+    let mut want = vec![Complex::default(); count];
+    for (at, value) in reference(problem, |at| exact(input[at as usize])) {
+        want[at as usize] = value;
+    }
+    let mut theirs = input;
+    rustfft::FftPlanner::new().plan_fft_forward(n as usize).process(&mut theirs);
+    let error = |got: &[Complex<T>]| relative_l2(&got.iter().map(|&z| exact(z)).collect::<Vec<_>>(), &want);
+    Ok((error(&output), error(&theirs)))
+}
