@@ -76,7 +76,7 @@ pub fn occupancy(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Occupancy>
     let mut uneven = 0;
     for radix in radices(pass) {
         let groups = (elements / u64::from(radix)).div_ceil(u64::from(threads)) as u32;
-        if elements / u64::from(radix) % u64::from(threads) != 0 {
+        if !(elements / u64::from(radix)).is_multiple_of(u64::from(threads)) {
             uneven = uneven.max(groups);
         }
         per_thread = per_thread.max(groups * radix);
