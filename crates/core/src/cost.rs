@@ -123,7 +123,7 @@ impl<'a> Model<'a> {
         for &(radix, _) in &self.stages {
             let groups = (self.elements / u64::from(radix)) as u32;
             let slots = groups.div_ceil(threads);
-            if groups % threads != 0 {
+            if !groups.is_multiple_of(threads) {
                 uneven = uneven.max(slots);
             }
             per_thread = per_thread.max(slots * radix);
@@ -188,7 +188,9 @@ impl<'a> Model<'a> {
         let threads = f64::from(threads);
         let large = (threads / 256.0).log2().max(0.0) * 0.01;
         let small = (128.0 / threads).log2().max(0.0) * 0.015;
-        let held = f64::from(took.per_thread) * self.bytes as f64;
+        // A convolution's code is twice as long.
+        let code = if self.convolves { 1.5 } else { 1.0 };
+        let held = f64::from(took.per_thread) * self.bytes as f64 * code;
         let heavy = (held / 128.0).log2().max(0.0) * 0.02 + (held / 256.0).log2().max(0.0) * 0.2;
         alone + starved + few + large + small + heavy
     }

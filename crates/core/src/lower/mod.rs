@@ -178,7 +178,7 @@ impl Lowering<'_> {
             if let Some(layout) = layout
                 && layout != current
             {
-                held = self.exchange(held, &current, &layout);
+                held = self.exchange(&held, &current, &layout);
                 current = layout;
             }
             held = self.step(*step, &current, held);
@@ -187,7 +187,7 @@ impl Lowering<'_> {
             held = self.pass_twiddle(&current, held);
         }
         if current != store {
-            held = self.exchange(held, &current, &store);
+            held = self.exchange(&held, &current, &store);
         }
         self.store(&store, &held);
     }
@@ -206,7 +206,7 @@ impl Lowering<'_> {
             let size = u64::from(self.digits.all[r].size);
             strides[r] == 1 && size * bytes <= 32 && size.is_power_of_two()
         });
-        let good = run >= 256 || (run >= 32 && (!writes || run % 32 == 0)) || own_run;
+        let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
         if good || whole <= run { direct } else { Layout { register: None, order: linear } }
     }
 
@@ -248,7 +248,7 @@ impl Lowering<'_> {
     }
 
     /// Moves the tile from one layout to another through shared memory.
-    fn exchange(&mut self, held: Held, from: &Layout, to: &Layout) -> Held {
+    fn exchange(&mut self, held: &Held, from: &Layout, to: &Layout) -> Held {
         let bytes = self.pass.precision.complex_bytes();
         let max_len = u64::from(self.shared_limit) / bytes;
         let shared = exchange::choose(&self.digits, from, to, self.threads.count, bytes, max_len as u32);
