@@ -57,7 +57,7 @@ fn dft4(b: &mut Builder, x: &[Cx], direction: Direction) -> Vec<Cx> {
 pub fn rotate(b: &mut Builder, x: Cx, k: u64, n: u64, direction: Direction) -> Cx {
     let k = k % n;
     let forward = direction == Direction::Forward;
-    if 4 * k % n == 0 {
+    if (4 * k).is_multiple_of(n) {
         return match 4 * k / n {
             0 => x,
             2 => Cx { re: b.neg(x.re), im: b.neg(x.im) },
@@ -66,7 +66,7 @@ pub fn rotate(b: &mut Builder, x: Cx, k: u64, n: u64, direction: Direction) -> C
     }
     let (cos, sin) = twiddle::root(k, n);
     let sin = if forward { sin } else { -sin };
-    if 8 * k % n == 0 {
+    if (8 * k).is_multiple_of(n) {
         // cos and sin are +-h: two additions and two products.
         let (sum, difference) = (b.add(x.re, x.im), b.sub(x.re, x.im));
         let same_sign = cos * sin > 0.0;

@@ -108,7 +108,7 @@ pub struct Pointwise {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TableKind {
     /// `exp(-2 pi i j K / (radix done))` for K in `0..done`, one row of `done` for each exponent j that
-    /// [`exact_powers`](crate::lower::twiddle::exact_powers) lists for the radix.
+    /// [`exact_powers`] lists for the radix.
     Stage {
         /// Radix of the stage.
         radix: u32,

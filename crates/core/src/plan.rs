@@ -76,18 +76,21 @@ fn root(k: u64, n: u64) -> Complex<f64> {
     Complex::new(re, im)
 }
 
+/// Transforms the data by the part of that number.
+type LeafTransform<'a> = dyn Fn(usize, &[Complex<f64>]) -> Vec<Complex<f64>> + 'a;
+
 /// One part, twiddles, the rest: the recursion of Cooley and Tukey with digits as the lowering cuts them.
 fn split_evaluate(
     x: &[Complex<f64>],
     parts: usize,
-    leaf: &dyn Fn(usize, &[Complex<f64>]) -> Vec<Complex<f64>>,
+    leaf: &LeafTransform<'_>,
     len: &dyn Fn(usize) -> u64,
 ) -> Vec<Complex<f64>> {
     fn rest(
         x: &[Complex<f64>],
         part: usize,
         parts: usize,
-        leaf: &dyn Fn(usize, &[Complex<f64>]) -> Vec<Complex<f64>>,
+        leaf: &LeafTransform<'_>,
         len: &dyn Fn(usize) -> u64,
     ) -> Vec<Complex<f64>> {
         if part == parts || x.len() == 1 {

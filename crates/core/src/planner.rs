@@ -10,11 +10,14 @@ use crate::problem::Precision;
 use crate::solve::SOLVERS;
 use crate::target::Limits;
 
+/// Cost and plan by length and whether the plan must take one pass; `None`: no solver has one.
+type Known = HashMap<(u64, bool), Option<(f64, Plan)>>;
+
 /// Plans lengths for one device and precision.
 pub struct Planner<'a> {
     limits: &'a Limits,
     precision: Precision,
-    known: RefCell<HashMap<(u64, bool), Option<(f64, Plan)>>>,
+    known: RefCell<Known>,
 }
 
 impl<'a> Planner<'a> {

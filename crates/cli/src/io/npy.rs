@@ -1,4 +1,4 @@
-//! Arrays as numpy keeps them: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+//! Arrays as numpy keeps them: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
 
 use std::io::Write;
 

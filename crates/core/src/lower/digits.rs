@@ -230,13 +230,13 @@ fn run_value(b: &mut Builder, threads: Threads, slot: u32, run: Run) -> Linear {
     if at % count == 0 {
         return Linear { thread: None, constant: i64::from(count * slot / at % size) };
     }
-    if count % at == 0 {
+    if count.is_multiple_of(at) {
         let step = count / at;
         let quotient = b.div_const(t, at, max);
         if size % step == 0 {
             return Linear { thread: Some(quotient), constant: i64::from(step * slot % size) };
         }
-        if step % size == 0 {
+        if step.is_multiple_of(size) {
             return Linear { thread: Some(b.rem_const(quotient, size, max / u64::from(at))), constant: 0 };
         }
     }

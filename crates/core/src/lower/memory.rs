@@ -202,8 +202,8 @@ impl Lowering<'_> {
         side.step == 2
             && self.real == Type::F32
             && side.weights[register] == 2
-            && self.digits.all[register].size % 2 == 0
-            && side.operand.offset % 2 == 0
+            && self.digits.all[register].size.is_multiple_of(2)
+            && side.operand.offset.is_multiple_of(2)
             && others_even
             && origins_even
             && !limited

@@ -8,6 +8,7 @@ pub mod tile;
 pub mod twiddle;
 
 use crate::codelet;
+use crate::cost;
 use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Method, Pass, TableKind};
 use crate::problem::{Direction, Precision};
@@ -73,6 +74,9 @@ pub(crate) struct Lowering<'a> {
 pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     let blocks: u64 = pass.batch.iter().zip(&tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).product();
     let mut b = Builder::new(name, tile.threads, blocks);
+    if cost::occupancy(pass, tile, limits).is_some_and(|took| took.asked) {
+        b.min_blocks(2);
+    }
     let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads };
     let real = match pass.precision {
         Precision::F32 => Type::F32,
@@ -174,7 +178,7 @@ impl Lowering<'_> {
             if let Some(layout) = layout
                 && layout != current
             {
-                held = self.exchange(held, &current, &layout);
+                held = self.exchange(&held, &current, &layout);
                 current = layout;
             }
             held = self.step(*step, &current, held);
@@ -183,7 +187,7 @@ impl Lowering<'_> {
             held = self.pass_twiddle(&current, held);
         }
         if current != store {
-            held = self.exchange(held, &current, &store);
+            held = self.exchange(&held, &current, &store);
         }
         self.store(&store, &held);
     }
@@ -202,7 +206,7 @@ impl Lowering<'_> {
             let size = u64::from(self.digits.all[r].size);
             strides[r] == 1 && size * bytes <= 32 && size.is_power_of_two()
         });
-        let good = run >= 256 || (run >= 32 && (!writes || run % 32 == 0)) || own_run;
+        let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
         if good || whole <= run { direct } else { Layout { register: None, order: linear } }
     }
 
@@ -244,7 +248,7 @@ impl Lowering<'_> {
     }
 
     /// Moves the tile from one layout to another through shared memory.
-    fn exchange(&mut self, held: Held, from: &Layout, to: &Layout) -> Held {
+    fn exchange(&mut self, held: &Held, from: &Layout, to: &Layout) -> Held {
         let bytes = self.pass.precision.complex_bytes();
         let max_len = u64::from(self.shared_limit) / bytes;
         let shared = exchange::choose(&self.digits, from, to, self.threads.count, bytes, max_len as u32);

@@ -5,8 +5,8 @@ use super::uses;
 use crate::kernel::fold::{Fold, fold};
 use crate::kernel::{Block, Inst, Kernel, Op, Type, Value};
 
-/// Simplifies every instruction by the rules of `fold` and [`algebra`](super::algebra), drops predicates and
-/// branches that are decided, and folds constant pointer steps into the offsets of accesses.
+/// Simplifies every instruction by the rules of `fold` and `algebra`, drops predicates and branches that are
+/// decided, and folds constant pointer steps into the offsets of accesses.
 pub fn simplify(kernel: &mut Kernel) {
     let mut count = vec![0; kernel.types.len()];
     uses(&kernel.body, &mut |value| count[value.0 as usize] += 1);
