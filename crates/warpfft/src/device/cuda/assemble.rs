@@ -80,7 +80,7 @@ fn module(context: &Arc<Context>, kernel: &Verified<Kernel>) -> Result<Arc<Modul
     let _current = context.current()?;
     let outline = KernelOutline::of(kernel);
     let cache = DiskCache::from_environment();
-    let entry = format!("{key:032x}-sm{}-driver{}.cubin", context.sm(), context.driver_version);
+    let entry = format!("{key:032x}{}", entry_ending(context));
     let kept = cache.read(&entry).and_then(|code| load(context, &outline, key, code).ok());
     let module = match kept {
         Some(module) => module,
@@ -120,9 +120,13 @@ fn keep(context: &Context, module: Module) -> Arc<Module> {
 }
 
 /// Makes the driver load its assembler, which costs it tens of milliseconds at the first assembly of a process.
-/// Whoever is about to plan calls this beside the planning.
-pub(super) fn wake(context: &Context) {
+/// Whoever is about to compile calls this beside it. Where machine code is cached for this device, what is about
+/// to be compiled may be too, and then waiting for the assembler would be for nothing.
+pub(super) fn wake(context: &Context, cache: &DiskCache) {
     static AWAKE: Once = Once::new();
+    if cache.has_any(&entry_ending(context)) {
+        return;
+    }
     AWAKE.call_once(|| {
         let text = ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry nothing()\n{\n\tret;\n}\n";
         // What fails here fails again where it matters, and says so there.
@@ -130,6 +134,11 @@ pub(super) fn wake(context: &Context) {
             drop(assemble(context, "nothing", text.to_owned()));
         }
     });
+}
+
+/// The end of the name of a cached kernel: the device and the driver that it is for.
+fn entry_ending(context: &Context) -> String {
+    format!("-sm{}-driver{}.cubin", context.sm(), context.driver_version)
 }
 
 /// Machine code of a kernel's text. The context is current.

@@ -89,7 +89,7 @@ impl CudaWork {
             None => {}
         }
         let program = std::thread::scope(|scope| {
-            scope.spawn(|| wake(context));
+            scope.spawn(|| wake(context, &cache));
             compiled(problem, &context.limits)
         })?;
         let modules = modules(context, &program.kernels)?;
