@@ -192,7 +192,11 @@ impl<'a> Model<'a> {
         let code = if self.convolves { 1.5 } else { 1.0 };
         let held = f64::from(took.per_thread) * self.bytes as f64 * code;
         let heavy = (held / 128.0).log2().max(0.0) * 0.02 + (held / 256.0).log2().max(0.0) * 0.2;
-        alone + starved + few + large + small + heavy
+        // Radices whose needs differ by more than two to one leave registers idle in one stage or short in another.
+        let radices = self.stages.iter().map(|&(radix, _)| f64::from(radix));
+        let (least, most) = radices.fold((f64::MAX, 1.0_f64), |(a, b), r| (a.min(r), b.max(r)));
+        let uneven = (most / least.min(most) / 2.0).log2().max(0.0) * if self.convolves { 0.2 } else { 0.002 };
+        uneven + alone + starved + few + large + small + heavy
     }
 }
 

@@ -6,6 +6,7 @@ mod driver;
 mod image;
 mod memory;
 mod tables;
+mod timing;
 mod work;
 
 use std::ffi::c_void;

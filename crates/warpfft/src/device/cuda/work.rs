@@ -4,7 +4,7 @@ use std::ffi::{c_uint, c_void};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use warpfft_core::problem::{Placement, Precision, Problem};
+use warpfft_core::problem::{Placement, Problem};
 use warpfft_core::program::{Binding, Program};
 
 use super::assemble::{Module, modules, recorded, wake};
@@ -13,12 +13,12 @@ use super::driver::{Address, CLUSTER_DIMENSION, Handle, LaunchAttribute, LaunchC
 use super::image::{BufferImage, Image, problem_key};
 use super::memory::{DeviceBuffer, Stream};
 use super::tables::tables;
-use crate::copy;
+use super::timing;
 use crate::device::backend::{Execute, HostJob, compiled};
 use crate::device::cache::{DiskCache, hash};
 use crate::device::check;
 use crate::error::{Error, Which};
-use crate::measure::{self, Measurement};
+use crate::measure::Measurement;
 use crate::span;
 
 /// Buffers that one kernel may have.
@@ -27,8 +27,8 @@ const MAX_BUFFERS: usize = 16;
 /// A loaded program.
 pub(crate) struct CudaWork {
     pub(super) context: Arc<Context>,
-    problem: Problem,
-    workspace_bytes: u64,
+    pub(super) problem: Problem,
+    pub(super) workspace_bytes: u64,
     /// Compiled once somebody looks, where the launches came from a record.
     program: OnceLock<Option<Program>>,
     launches: Vec<Prepared>,
@@ -258,16 +258,22 @@ impl CudaWork {
         Ok([self.context.alloc(bytes[0])?, self.context.alloc(bytes[1])?])
     }
 
-    /// Device buffers of the size that the problem needs: input (none in place), output, workspace.
-    pub fn buffers(&self) -> Result<Buffers, Error> {
+    /// Bytes of the planes of input (none in place) and output.
+    pub fn spans(&self) -> Result<[[u64; 2]; 2], Error> {
         let problem = &self.problem;
         let (input, output) = (span::input(problem)?, span::output(problem)?);
         let in_place = problem.placement == Placement::InPlace;
         let both = if in_place && input.elements > output.elements { input } else { output };
         let read = if in_place { [0, 0] } else { span::plane_bytes(problem, problem.input, input) };
+        Ok([read, span::plane_bytes(problem, problem.output, both)])
+    }
+
+    /// Device buffers of the size that the problem needs.
+    pub fn buffers(&self) -> Result<Buffers, Error> {
+        let [read, write] = self.spans()?;
         Ok(Buffers {
             input: self.planes(read)?,
-            output: self.planes(span::plane_bytes(problem, problem.output, both))?,
+            output: self.planes(write)?,
             workspace: self.context.alloc(self.workspace_bytes)?,
         })
     }
@@ -295,42 +301,9 @@ fn assembled(modules: &[Arc<Module>]) -> Vec<(u128, &[u8])> {
     modules.iter().map(|module| (module.text, &module.code[..])).collect()
 }
 
-/// Fills a buffer with numbers to measure with, the same ones again and again.
-fn fill(stream: &Stream, buffer: &DeviceBuffer, double: bool) -> Result<(), Error> {
-    const PIECE: u64 = 32 << 20;
-    let piece = measure::noise(PIECE.min(buffer.bytes()) as usize, double);
-    let mut at = 0;
-    while at < buffer.bytes() {
-        let length = PIECE.min(buffer.bytes() - at);
-        stream.upload_at(buffer, at, &piece[..length as usize])?;
-        at += length;
-    }
-    Ok(())
-}
-
 impl Execute for CudaWork {
     fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
-        let bytes = measure::bytes(&self.problem);
-        let double = self.problem.precision == Precision::F64;
-        let context = &self.context;
-        let (stream, buffers) = (context.stream()?, self.buffers()?);
-        for buffer in buffers.input.iter().chain(&buffers.output) {
-            fill(&stream, buffer, double)?;
-        }
-        let copy = Self::load(context, copy::program(bytes / 2, &context.limits)?)?;
-        let copied = copy.buffers()?;
-        fill(&stream, &copied.input[0], double)?;
-        let timed = |repeats: u32, work: &Self, buffers: &Buffers| {
-            // SAFETY: the stream is this context's; the buffers were allocated for this work and outlive the
-            // timing, which waits.
-            let enqueue = || unsafe { work.enqueue(stream.raw(), buffers.pointers()) };
-            let milliseconds = context.time_on_stream(&stream, repeats, enqueue)?;
-            Ok(f64::from(milliseconds) * 1e-3 * f64::from(repeats))
-        };
-        let copies = |repeats| timed(repeats, &copy, &copied);
-        let result = measure::in_turns(budget, bytes, true, copies, |repeats| timed(repeats, self, &buffers));
-        let drained = stream.synchronize();
-        result.and_then(|measured| drained.map(|()| measured))
+        timing::measure(self, budget)
     }
 
     fn program(&self) -> Option<&Program> {
