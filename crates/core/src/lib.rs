@@ -29,3 +29,7 @@ pub mod target;
 
 pub use error::Error;
 pub use program::compile;
+
+/// A hash of this compiler's sources: what two builds make of one problem is the same where this is the same, so
+/// whoever keeps compiled programs between runs keeps it beside them.
+pub const FINGERPRINT: &str = env!("WARPFFT_CORE_FINGERPRINT");

@@ -46,6 +46,8 @@ impl Plan {
     }
 
     /// The kernels and their order; `None` on the processor, which has none.
+    /// A plan that came from the disk cache has launches alone: the first call here compiles the rest, which takes
+    /// milliseconds.
     pub fn program(&self) -> Option<&Program> {
         self.work.program()
     }

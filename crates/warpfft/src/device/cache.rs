@@ -38,6 +38,17 @@ impl DiskCache {
         whole.then(|| entry.split_off(header))
     }
 
+    /// Whether there is an entry whose name ends so.
+    #[cfg(feature = "cuda")]
+    pub fn has_any(&self, ending: &str) -> bool {
+        let listed = self.folder.as_ref().and_then(|folder| std::fs::read_dir(folder).ok());
+        listed.is_some_and(|entries| {
+            entries
+                .flatten()
+                .any(|entry| entry.file_name().to_str().is_some_and(|name| name.ends_with(ending)))
+        })
+    }
+
     /// Writes an entry, whole or not at all.
     pub fn write(&self, name: &str, content: &[u8]) {
         let Some(folder) = &self.folder else { return };
@@ -104,6 +115,17 @@ mod tests {
         assert_eq!(cache.read("a").as_deref(), Some(&b"newer code"[..]));
         let left = std::fs::read_dir(cache.folder.as_ref().expect("on")).expect("it exists").count();
         assert_eq!(left, 1, "no temporary file stays");
+    }
+
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn entries_are_found_by_their_ending() {
+        let cache = cache("ending");
+        assert!(!cache.has_any(".cubin"), "there is no folder");
+        cache.write("a.plan", b"record");
+        assert!(!cache.has_any(".cubin"));
+        cache.write("a.cubin", b"machine code");
+        assert!(cache.has_any(".cubin"));
     }
 
     #[test]

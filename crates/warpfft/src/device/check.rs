@@ -1,21 +1,23 @@
 //! Whether a program hangs together and fits a device, asked once before it is loaded. Programs are plain data
 //! that anyone can make, and what follows hands their numbers to drivers that check nothing.
 
-use warpfft_core::kernel::{Access, Buffer, Kernel};
+use warpfft_core::kernel::Access;
 #[cfg(feature = "cuda")]
-use warpfft_core::kernel::{Block, Op, Space, Type};
-use warpfft_core::problem::{Placement, Precision};
+use warpfft_core::kernel::{Block, Kernel, Op, Space, Type};
+use warpfft_core::problem::Precision;
 use warpfft_core::program::{Binding, Launch, Program, Table};
 use warpfft_core::target::Limits;
 
+use super::outline::{KernelOutline, Outline};
 use crate::error::Error;
-use crate::span;
-
-/// Bytes to which a binding's offset into the workspace must be a multiple.
-const WORKSPACE_ALIGN: u64 = 256;
 
 /// Checks a program against itself and against a device's limits.
 pub(crate) fn program(program: &Program, limits: &Limits) -> Result<(), Error> {
+    outline(&Outline::of(program), limits)
+}
+
+/// Checks a program without its code.
+pub(crate) fn outline(program: &Outline, limits: &Limits) -> Result<(), Error> {
     for kernel in &program.kernels {
         fits(kernel, limits)?;
     }
@@ -23,7 +25,7 @@ pub(crate) fn program(program: &Program, limits: &Limits) -> Result<(), Error> {
     if wide && !limits.f64 {
         return Err(unsupported(limits, "f64 arithmetic".into(), "use f32, or device 'cpu'"));
     }
-    for launch in &program.launches {
+    for launch in program.launches {
         let Some(kernel) = program.kernels.get(launch.kernel) else {
             return malformed(format!(
                 "a launch names kernel {} of {}",
@@ -40,8 +42,8 @@ pub(crate) fn program(program: &Program, limits: &Limits) -> Result<(), Error> {
         }
         aliased(kernel, launch)?;
         for (buffer, &binding) in kernel.buffers.iter().zip(&launch.bindings) {
-            let holds = bytes(program, binding)?;
-            let needs = buffer.len.saturating_mul(u64::from(buffer.elem.bytes()));
+            let holds = program.bytes(binding)?;
+            let needs = buffer.bytes;
             if needs > holds {
                 let place = format!("buffer {} of kernel {}", buffer.name, kernel.name);
                 return malformed(format!("{place} spans {needs} bytes, {binding:?} holds {holds}"));
@@ -51,15 +53,14 @@ pub(crate) fn program(program: &Program, limits: &Limits) -> Result<(), Error> {
     Ok(())
 }
 
-fn fits(kernel: &Kernel, limits: &Limits) -> Result<(), Error> {
+fn fits(kernel: &KernelOutline, limits: &Limits) -> Result<(), Error> {
     let counts = [
         ("threads a block", u64::from(kernel.threads), u64::from(limits.max_threads)),
-        ("bytes of shared memory a block", u64::from(kernel.shared_bytes()), u64::from(limits.shared_bytes)),
+        ("bytes of shared memory a block", u64::from(kernel.shared_bytes), u64::from(limits.shared_bytes)),
         ("blocks a cluster", u64::from(kernel.cluster), u64::from(limits.max_cluster)),
         ("blocks a launch", kernel.blocks, limits.max_blocks),
     ];
-    let buffer = |buffer: &Buffer| buffer.len.saturating_mul(u64::from(buffer.elem.bytes()));
-    let longest = kernel.buffers.iter().map(buffer).max().unwrap_or(0);
+    let longest = kernel.buffers.iter().map(|buffer| buffer.bytes).max().unwrap_or(0);
     let buffers = ("bytes of one buffer", longest, limits.max_buffer_bytes);
     for (what, needed, most) in counts.into_iter().chain([buffers]) {
         if needed > most {
@@ -70,11 +71,15 @@ fn fits(kernel: &Kernel, limits: &Limits) -> Result<(), Error> {
     if kernel.threads == 0 || kernel.blocks == 0 || kernel.cluster == 0 {
         return malformed(format!("kernel {} has no threads, blocks or clusters", kernel.name));
     }
+    if !kernel.blocks.is_multiple_of(kernel.cluster.into()) {
+        let (name, blocks, cluster) = (kernel.name, kernel.blocks, kernel.cluster);
+        return malformed(format!("kernel {name} has {blocks} blocks in clusters of {cluster}"));
+    }
     Ok(())
 }
 
 /// Refuses memory that one launch binds twice and also writes: through two names, no device orders the accesses.
-fn aliased(kernel: &Kernel, launch: &Launch) -> Result<(), Error> {
+fn aliased(kernel: &KernelOutline, launch: &Launch) -> Result<(), Error> {
     let overlap = |a: Binding, b: Binding| match (a, b) {
         (Binding::Workspace { offset: a, bytes: n }, Binding::Workspace { offset: b, bytes: m }) => {
             a < b.saturating_add(m) && b < a.saturating_add(n)
@@ -101,35 +106,9 @@ fn aliased(kernel: &Kernel, launch: &Launch) -> Result<(), Error> {
 }
 
 /// Bytes that a binding holds.
+#[cfg(feature = "wgpu")]
 pub(crate) fn bytes(program: &Program, binding: Binding) -> Result<u64, Error> {
-    let problem = &program.problem;
-    let in_place = problem.placement == Placement::InPlace;
-    match binding {
-        Binding::Input(plane @ (0 | 1)) if !in_place => {
-            Ok(span::plane_bytes(problem, problem.input, span::input(problem)?)[usize::from(plane)])
-        }
-        Binding::Output(plane @ (0 | 1)) => {
-            // In place the output's buffer also holds the input.
-            let (input, output) = (span::input(problem)?, span::output(problem)?);
-            let span = if in_place && input.elements > output.elements { input } else { output };
-            Ok(span::plane_bytes(problem, problem.output, span)[usize::from(plane)])
-        }
-        Binding::Workspace { offset, bytes } => {
-            let end = offset.checked_add(bytes).filter(|&end| end <= program.workspace_bytes);
-            if end.is_none() || !offset.is_multiple_of(WORKSPACE_ALIGN) {
-                let whole = program.workspace_bytes;
-                return malformed(format!("{bytes} bytes at {offset} of a workspace of {whole}")).map(|()| 0);
-            }
-            Ok(bytes)
-        }
-        Binding::Table(table) => match program.tables.get(usize::from(table)) {
-            Some(table) => Ok(table_bytes(table).len() as u64),
-            None => malformed(format!("table {table} of {}", program.tables.len())).map(|()| 0),
-        },
-        Binding::Input(_) | Binding::Output(_) => {
-            malformed(format!("{binding:?} names no buffer of the problem")).map(|()| 0)
-        }
-    }
+    Outline::of(program).bytes(binding)
 }
 
 /// A table's content.
@@ -167,7 +146,7 @@ fn visit(kernel: &Kernel, block: &Block, widest: &mut [u64]) {
     }
 }
 
-fn malformed(detail: String) -> Result<(), Error> {
+pub(crate) fn malformed<T>(detail: String) -> Result<T, Error> {
     Err(Error::Program { detail })
 }
 

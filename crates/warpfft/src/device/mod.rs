@@ -7,6 +7,9 @@ mod check;
 mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+mod outline;
+#[cfg(feature = "cuda")]
+mod recent;
 pub mod sim;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;

@@ -2,14 +2,16 @@
 //! directly, hands the machine code out to be kept), module, function.
 
 use std::ffi::{CString, c_int, c_void};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Once, PoisonError};
 
 use warpfft_core::emit;
 use warpfft_core::kernel::{Kernel, Verified};
 
 use super::context::Context;
 use super::driver::{Driver, ERROR_LOG, ERROR_LOG_BYTES, Handle, INPUT_PTX, function};
+use super::image::KernelImage;
 use crate::device::cache::{DiskCache, hash};
+use crate::device::outline::KernelOutline;
 use crate::error::Error;
 
 /// Dynamic shared memory beyond this must be asked for.
@@ -22,6 +24,10 @@ const LOG_BYTES: usize = 16 * 1024;
 /// A loaded kernel. Its context unloads it.
 pub(super) struct Module {
     raw: Handle,
+    /// Hash of the text that it was assembled from.
+    pub text: u128,
+    /// Machine code, for the records of programs that share this kernel.
+    pub code: Vec<u8>,
     pub function: Handle,
     /// Registers of a thread.
     pub registers: u32,
@@ -68,33 +74,75 @@ fn module(context: &Arc<Context>, kernel: &Verified<Kernel>) -> Result<Arc<Modul
         reason: error.to_string(),
     })?;
     let key = hash(text.as_bytes());
-    let known = context.modules.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-    if let Some(module) = known {
+    if let Some(module) = known(context, key) {
         return Ok(module);
     }
     let _current = context.current()?;
+    let outline = KernelOutline::of(kernel);
     let cache = DiskCache::from_environment();
-    let entry = format!("{key:032x}-sm{}-driver{}.cubin", context.sm(), context.driver_version);
-    let kept = cache.read(&entry).and_then(|code| load(context, kernel, &code).ok());
+    let entry = format!("{key:032x}{}", entry_ending(context));
+    let kept = cache.read(&entry).and_then(|code| load(context, &outline, key, code).ok());
     let module = match kept {
         Some(module) => module,
         None => {
-            let code = assemble(context, kernel, text)?;
+            let code = assemble(context, &kernel.name, text)?;
             cache.write(&entry, &code);
-            load(context, kernel, &code)?
+            load(context, &outline, key, code)?
         }
     };
+    Ok(keep(context, module))
+}
+
+/// Loads a kernel from a program's record.
+pub(super) fn recorded(context: &Context, kernel: &KernelImage) -> Result<Arc<Module>, Error> {
+    if let Some(module) = known(context, kernel.text) {
+        return Ok(module);
+    }
+    let _current = context.current()?;
+    let module = load(context, &kernel.outline(), kernel.text, kernel.code.to_vec())?;
+    Ok(keep(context, module))
+}
+
+/// The module of that text, if it is loaded.
+fn known(context: &Context, text: u128) -> Option<Arc<Module>> {
+    context.modules.lock().unwrap_or_else(PoisonError::into_inner).get(&text).cloned()
+}
+
+/// Remembers a module. The context is current.
+fn keep(context: &Context, module: Module) -> Arc<Module> {
     let mut modules = context.modules.lock().unwrap_or_else(PoisonError::into_inner);
     // Another thread may have loaded the same kernel meanwhile: the first one stays.
-    if let Some(first) = modules.get(&key) {
+    if let Some(first) = modules.get(&module.text) {
         module.unload(context.driver);
-        return Ok(Arc::clone(first));
+        return Arc::clone(first);
     }
-    Ok(Arc::clone(modules.entry(key).or_insert(Arc::new(module))))
+    Arc::clone(modules.entry(module.text).or_insert(Arc::new(module)))
+}
+
+/// Makes the driver load its assembler, which costs it tens of milliseconds at the first assembly of a process.
+/// Whoever is about to compile calls this beside it. Where machine code is cached for this device, what is about
+/// to be compiled may be too, and then waiting for the assembler would be for nothing.
+pub(super) fn wake(context: &Context, cache: &DiskCache) {
+    static AWAKE: Once = Once::new();
+    if cache.has_any(&entry_ending(context)) {
+        return;
+    }
+    AWAKE.call_once(|| {
+        let text = ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry nothing()\n{\n\tret;\n}\n";
+        // What fails here fails again where it matters, and says so there.
+        if let Ok(_current) = context.current() {
+            drop(assemble(context, "nothing", text.to_owned()));
+        }
+    });
+}
+
+/// The end of the name of a cached kernel: the device and the driver that it is for.
+fn entry_ending(context: &Context) -> String {
+    format!("-sm{}-driver{}.cubin", context.sm(), context.driver_version)
 }
 
 /// Machine code of a kernel's text. The context is current.
-fn assemble(context: &Context, kernel: &Kernel, text: String) -> Result<Vec<u8>, Error> {
+fn assemble(context: &Context, kernel: &str, text: String) -> Result<Vec<u8>, Error> {
     let driver = context.driver;
     let text =
         CString::new(text).map_err(|_| refused(context, kernel, "the text holds a zero byte".into()))?;
@@ -133,19 +181,19 @@ fn assemble(context: &Context, kernel: &Kernel, text: String) -> Result<Vec<u8>,
     })
 }
 
-fn refused(context: &Context, kernel: &Kernel, log: String) -> Error {
-    Error::Compile { device: context.name().to_owned(), kernel: kernel.name.clone(), log }
+fn refused(context: &Context, kernel: &str, log: String) -> Error {
+    Error::Compile { device: context.name().to_owned(), kernel: kernel.to_owned(), log }
 }
 
 /// Loads machine code and makes its function ready to launch. The context is current.
-fn load(context: &Context, kernel: &Kernel, code: &[u8]) -> Result<Module, Error> {
+fn load(context: &Context, kernel: &KernelOutline, text: u128, code: Vec<u8>) -> Result<Module, Error> {
     let driver = context.driver;
     let mut raw: Handle = std::ptr::null_mut();
     // SAFETY: machine code as the driver's linker made it; its checksum was right if it comes from the cache.
     context.check("cuModuleLoadData", unsafe {
         (driver.cuModuleLoadData)(&raw mut raw, code.as_ptr().cast())
     })?;
-    let mut module = Module { raw, function: std::ptr::null_mut(), registers: 0, local_bytes: 0 };
+    let mut module = Module { raw, text, code, function: std::ptr::null_mut(), registers: 0, local_bytes: 0 };
     let ready = prepare(context, kernel, &mut module);
     if let Err(error) = ready {
         module.unload(driver);
@@ -160,10 +208,10 @@ fn load(context: &Context, kernel: &Kernel, code: &[u8]) -> Result<Module, Error
     Ok(module)
 }
 
-fn prepare(context: &Context, kernel: &Kernel, module: &mut Module) -> Result<(), Error> {
+fn prepare(context: &Context, kernel: &KernelOutline, module: &mut Module) -> Result<(), Error> {
     let driver = context.driver;
-    let Ok(name) = CString::new(kernel.name.as_str()) else {
-        return Err(refused(context, kernel, "its name holds a zero byte".into()));
+    let Ok(name) = CString::new(kernel.name) else {
+        return Err(refused(context, kernel.name, "its name holds a zero byte".into()));
     };
     // SAFETY: a live module, a terminated name, a place for the answer.
     let code = unsafe { (driver.cuModuleGetFunction)(&raw mut module.function, module.raw, name.as_ptr()) };
@@ -173,7 +221,7 @@ fn prepare(context: &Context, kernel: &Kernel, module: &mut Module) -> Result<()
         let code = unsafe { (driver.cuFuncSetAttribute)(module.function, which, value) };
         context.check("cuFuncSetAttribute", code)
     };
-    let shared = kernel.shared_bytes();
+    let shared = kernel.shared_bytes;
     if shared > SHARED_WITHOUT_ASKING {
         set(function::MAX_DYNAMIC_SHARED, shared as c_int)?;
     }

@@ -9,6 +9,7 @@ use warpfft_core::target::{Api, Limits};
 
 use super::assemble::Module;
 use super::driver::{Driver, Handle, OUT_OF_MEMORY, STICKY, attribute};
+use super::image;
 use super::memory::DeviceBuffer;
 use crate::device::DeviceKind;
 use crate::error::Error;
@@ -19,6 +20,10 @@ pub struct Context {
     pub(super) limits: Limits,
     pub(super) driver_version: i32,
     pub(super) memory_bytes: u64,
+    /// This build, this driver and these limits, as a part of cached records' keys.
+    pub(super) identity: String,
+    /// A stream for tables; making one anew for each plan would cost more than the copies.
+    pub(super) uploads: Handle,
     name: String,
     device: c_int,
     raw: Handle,
@@ -54,6 +59,10 @@ impl Drop for Context {
         if let Ok(_current) = self.current() {
             for module in modules.values() {
                 module.unload(self.driver);
+            }
+            if !self.uploads.is_null() {
+                // SAFETY: created by `retain` and destroyed once; every upload was waited for.
+                unsafe { (self.driver.cuStreamDestroy_v2)(self.uploads) };
             }
         }
         // SAFETY: retained once when this was made.
@@ -115,8 +124,11 @@ impl Context {
         // SAFETY: a place for the answer; released when the context is dropped.
         let code = unsafe { (driver.cuDevicePrimaryCtxRetain)(&raw mut raw, device) };
         check(driver, &name, "cuDevicePrimaryCtxRetain", code)?;
-        Ok(Self {
+        let identity = image::identity(&limits, version);
+        let mut context = Self {
             driver,
+            identity,
+            uploads: std::ptr::null_mut(),
             limits,
             driver_version: version,
             memory_bytes: bytes as u64,
@@ -125,7 +137,9 @@ impl Context {
             raw,
             modules: Mutex::default(),
             tables: Mutex::default(),
-        })
+        };
+        context.uploads = context.raw_stream()?;
+        Ok(context)
     }
 
     /// The GPU's name.

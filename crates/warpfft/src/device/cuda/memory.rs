@@ -215,12 +215,33 @@ impl Context {
     ///
     /// The driver failed.
     pub fn stream(self: &Arc<Self>) -> Result<Stream, Error> {
+        Ok(Stream { context: Arc::clone(self), raw: self.raw_stream()? })
+    }
+
+    pub(super) fn raw_stream(&self) -> Result<Handle, Error> {
         let _current = self.current()?;
         let mut raw = std::ptr::null_mut();
         // SAFETY: a place for the answer.
         let code = unsafe { (self.driver.cuStreamCreate)(&raw mut raw, NON_BLOCKING) };
-        self.check("cuStreamCreate", code)?;
-        Ok(Stream { context: Arc::clone(self), raw })
+        self.check("cuStreamCreate", code).map(|()| raw)
+    }
+
+    /// Copies to the device on the context's own stream and waits until all is there.
+    pub(super) fn upload_all(&self, pairs: &[(&DeviceBuffer, &[u8])]) -> Result<(), Error> {
+        let _current = self.current()?;
+        for (target, source) in pairs {
+            fits("upload", source.len() as u64, target.bytes)?;
+            if source.is_empty() {
+                continue;
+            }
+            let (from, bytes) = (source.as_ptr().cast(), source.len());
+            // SAFETY: both ranges are live and long enough.
+            let code =
+                unsafe { (self.driver.cuMemcpyHtoDAsync_v2)(target.address, from, bytes, self.uploads) };
+            self.check("cuMemcpyHtoDAsync", code)?;
+        }
+        // SAFETY: a live stream.
+        self.check("cuStreamSynchronize", unsafe { (self.driver.cuStreamSynchronize)(self.uploads) })
     }
 
     /// Milliseconds that one of `repeats` runs of the enqueued work takes on the device, on average.

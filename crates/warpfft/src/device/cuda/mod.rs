@@ -3,7 +3,9 @@
 mod assemble;
 mod context;
 mod driver;
+mod image;
 mod memory;
+mod tables;
 mod timing;
 mod work;
 
@@ -17,17 +19,20 @@ use warpfft_core::target::Limits;
 pub use self::context::Context;
 pub use self::memory::{DeviceBuffer, Stream};
 use self::work::{CudaWork, Pointers};
-use super::backend::{Backend, Execute, compiled};
+use super::backend::{Backend, Execute};
+use super::recent::Recent;
 use super::{Device, DeviceKind, DeviceReport};
 use crate::error::Error;
 use crate::plan::Plan;
 
 struct Cuda {
     context: Arc<Context>,
+    /// Not in the context, which the plans themselves keep alive.
+    recent: Recent<Arc<CudaWork>>,
 }
 
 pub(super) fn open(ordinal: u32) -> Result<Arc<dyn Backend>, Error> {
-    Ok(Arc::new(Cuda { context: Context::open(ordinal)? }))
+    Ok(Arc::new(Cuda { context: Context::open(ordinal)?, recent: Recent::default() }))
 }
 
 pub(super) fn reports() -> Vec<DeviceReport> {
@@ -77,7 +82,13 @@ impl Backend for Cuda {
     }
 
     fn plan(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
-        self.load(compiled(problem, &self.context.limits)?)
+        let key = image::problem_key(problem);
+        if let Some(work) = self.recent.get(&key) {
+            return Ok(work);
+        }
+        let work = Arc::new(CudaWork::plan(&self.context, problem)?);
+        self.recent.keep(key, work.table_bytes(), Arc::clone(&work));
+        Ok(work)
     }
 }
 

@@ -70,11 +70,11 @@ impl Sets {
 
 /// Times a program against the fastest plain copy of its data.
 pub(super) fn measure(work: &CudaWork, budget: Duration) -> Result<Measurement, Error> {
-    let (context, problem) = (&work.context, &work.compiled().problem);
+    let (context, problem) = (&work.context, &work.problem);
     let bytes = measure::bytes(problem);
     let turns = Turns::new(bytes, context.limits.l2_bytes, u64::MAX);
     let stream = context.stream()?;
-    let workspace = context.alloc(work.compiled().workspace_bytes)?;
+    let workspace = context.alloc(work.workspace_bytes)?;
     let sets = Sets::new(context, work.spans()?, turns.sets)?;
     let half = copy::rounded(bytes / 2);
     let copied = Sets::new(context, [[half, 0], [half, 0]], turns.sets)?;

@@ -1,19 +1,21 @@
 //! A program on a GPU. Running it only enqueues launches: no allocation, no compilation, no waiting.
 
 use std::ffi::{c_uint, c_void};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use warpfft_core::problem::Placement;
+use warpfft_core::problem::{Placement, Problem};
 use warpfft_core::program::{Binding, Program};
 
-use super::assemble::{Module, modules};
+use super::assemble::{Module, modules, recorded, wake};
 use super::context::Context;
 use super::driver::{Address, CLUSTER_DIMENSION, Handle, LaunchAttribute, LaunchConfig};
+use super::image::{BufferImage, Image, problem_key};
 use super::memory::{DeviceBuffer, Stream};
+use super::tables::tables;
 use super::timing;
-use crate::device::backend::{Execute, HostJob};
-use crate::device::cache::hash;
+use crate::device::backend::{Execute, HostJob, compiled};
+use crate::device::cache::{DiskCache, hash};
 use crate::device::check;
 use crate::error::{Error, Which};
 use crate::measure::Measurement;
@@ -25,12 +27,15 @@ const MAX_BUFFERS: usize = 16;
 /// A loaded program.
 pub(crate) struct CudaWork {
     pub(super) context: Arc<Context>,
-    program: Program,
+    pub(super) problem: Problem,
+    pub(super) workspace_bytes: u64,
+    /// Compiled once somebody looks, where the launches came from a record.
+    program: OnceLock<Option<Program>>,
     launches: Vec<Prepared>,
     /// What the pointers of input and output must be multiples of.
     alignment: [u64; 2],
     /// Kept as long as the launches name its addresses.
-    _tables: Vec<Arc<DeviceBuffer>>,
+    tables: Vec<Arc<DeviceBuffer>>,
 }
 
 /// One launch with all that does not depend on the caller's pointers.
@@ -60,26 +65,64 @@ pub(crate) struct Pointers {
 }
 
 impl CudaWork {
+    /// Loads a program.
     pub fn load(context: &Arc<Context>, program: Program) -> Result<Self, Error> {
         check::program(&program, &context.limits)?;
         let modules = modules(context, &program.kernels)?;
-        let tables = tables(context, &program)?;
+        Self::of(context, &program.problem, &Image::of("", &program, &assembled(&modules)))
+            .map(|work| work.with(program))
+    }
+
+    /// Reads a problem's record from the disk cache, or compiles the problem and writes the record.
+    ///
+    /// Below the records lie the kernels' own entries, by their text: another batch, or a build whose records
+    /// are its own, often needs the same kernels, and assembling is nearly all of a compilation's time. What a
+    /// record holds twice with them is the price for one file to open where nothing needs to be made.
+    pub fn plan(context: &Arc<Context>, problem: &Problem) -> Result<Self, Error> {
+        let key = format!("{}, {}", context.identity, problem_key(problem));
+        let (cache, entry) = (DiskCache::from_environment(), format!("{:032x}.plan", hash(key.as_bytes())));
+        let record = cache.read(&entry);
+        let image = record.as_ref().and_then(|record| Image::decode(record, &key));
+        match image.map(|image| Self::of(context, problem, &image)) {
+            Some(Ok(work)) => return Ok(work),
+            Some(Err(error)) => tracing::debug!(entry, %error, "a cached plan was not used"),
+            None => {}
+        }
+        let program = std::thread::scope(|scope| {
+            scope.spawn(|| wake(context, &cache));
+            compiled(problem, &context.limits)
+        })?;
+        let modules = modules(context, &program.kernels)?;
+        let assembled = assembled(&modules);
+        let image = Image::of(&key, &program, &assembled);
+        let work = Self::of(context, problem, &image)?;
+        if let Some(record) = image.encode() {
+            cache.write(&entry, &record);
+        }
+        Ok(work.with(program))
+    }
+
+    /// Loads what a record describes.
+    fn of(context: &Arc<Context>, problem: &Problem, image: &Image) -> Result<Self, Error> {
+        image.check(problem, &context.limits)?;
+        let modules: Vec<_> =
+            image.kernels.iter().map(|kernel| recorded(context, kernel)).collect::<Result<_, _>>()?;
+        let tables = tables(context, &image.tables)?;
         let mut alignment = [1, 1];
-        let mut launches = Vec::with_capacity(program.launches.len());
-        for launch in &program.launches {
-            let kernel = &program.kernels[launch.kernel];
+        let mut launches = Vec::with_capacity(image.launches.len());
+        for launch in &image.launches {
+            let kernel = &image.kernels[launch.kernel];
             if launch.bindings.len() > MAX_BUFFERS {
                 let detail = format!("kernel {} has more than {MAX_BUFFERS} buffers", kernel.name);
                 return Err(Error::Program { detail });
             }
-            let widest = check::alignments(kernel);
-            let argument = |(&binding, align): (&Binding, u64)| match binding {
+            let argument = |(&binding, buffer): (&Binding, &BufferImage)| match binding {
                 Binding::Input(plane) => {
-                    alignment[0] = alignment[0].max(align);
+                    alignment[0] = alignment[0].max(buffer.align);
                     Argument::Input(plane.into())
                 }
                 Binding::Output(plane) => {
-                    alignment[1] = alignment[1].max(align);
+                    alignment[1] = alignment[1].max(buffer.align);
                     Argument::Output(plane.into())
                 }
                 Binding::Workspace { offset, .. } => Argument::Workspace(offset),
@@ -90,11 +133,30 @@ impl CudaWork {
                 blocks: kernel.blocks as c_uint,
                 threads: kernel.threads,
                 cluster: kernel.cluster,
-                shared: kernel.shared_bytes(),
-                arguments: launch.bindings.iter().zip(widest).map(argument).collect(),
+                shared: kernel.shared_bytes,
+                arguments: launch.bindings.iter().zip(&kernel.buffers).map(argument).collect(),
             });
         }
-        Ok(Self { context: Arc::clone(context), program, launches, alignment, _tables: tables })
+        Ok(Self {
+            context: Arc::clone(context),
+            problem: problem.clone(),
+            workspace_bytes: image.workspace_bytes,
+            program: OnceLock::new(),
+            launches,
+            alignment,
+            tables,
+        })
+    }
+
+    /// With the program that it was loaded from.
+    fn with(mut self, program: Program) -> Self {
+        self.program = OnceLock::from(Some(program));
+        self
+    }
+
+    /// Bytes of tables on the device.
+    pub fn table_bytes(&self) -> u64 {
+        self.tables.iter().map(|table| table.bytes()).sum()
     }
 
     /// Registers and spilled bytes of each launch's kernel, as the driver reports them.
@@ -115,9 +177,7 @@ impl CudaWork {
                 }
             }
         }
-        if self.program.workspace_bytes > 0
-            && (pointers.workspace == 0 || !pointers.workspace.is_multiple_of(256))
-        {
+        if self.workspace_bytes > 0 && (pointers.workspace == 0 || !pointers.workspace.is_multiple_of(256)) {
             return Err(Error::Misaligned {
                 which: Which::Workspace,
                 address: pointers.workspace,
@@ -198,13 +258,9 @@ impl CudaWork {
         Ok([self.context.alloc(bytes[0])?, self.context.alloc(bytes[1])?])
     }
 
-    pub fn compiled(&self) -> &Program {
-        &self.program
-    }
-
     /// Bytes of the planes of input (none in place) and output.
     pub fn spans(&self) -> Result<[[u64; 2]; 2], Error> {
-        let problem = &self.program.problem;
+        let problem = &self.problem;
         let (input, output) = (span::input(problem)?, span::output(problem)?);
         let in_place = problem.placement == Placement::InPlace;
         let both = if in_place && input.elements > output.elements { input } else { output };
@@ -218,7 +274,7 @@ impl CudaWork {
         Ok(Buffers {
             input: self.planes(read)?,
             output: self.planes(write)?,
-            workspace: self.context.alloc(self.program.workspace_bytes)?,
+            workspace: self.context.alloc(self.workspace_bytes)?,
         })
     }
 }
@@ -240,28 +296,9 @@ impl Buffers {
     }
 }
 
-/// Tables on the device; equal ones of several plans are there once.
-fn tables(context: &Arc<Context>, program: &Program) -> Result<Vec<Arc<DeviceBuffer>>, Error> {
-    if program.tables.is_empty() {
-        return Ok(Vec::new());
-    }
-    let stream = context.stream()?;
-    let upload = |table| {
-        let content = check::table_bytes(table);
-        let key = hash(content);
-        let mut known = context.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(there) = known.get(&key).and_then(std::sync::Weak::upgrade) {
-            return Ok(there);
-        }
-        let buffer = Arc::new(context.alloc(content.len() as u64)?);
-        stream.upload(&buffer, content)?;
-        // Complete before another plan may find it, and before any launch on another stream reads it.
-        stream.synchronize()?;
-        known.retain(|_, table| table.strong_count() > 0);
-        known.insert(key, Arc::downgrade(&buffer));
-        Ok(buffer)
-    };
-    program.tables.iter().map(upload).collect()
+/// Hash of the text and machine code of each module, as records hold them.
+fn assembled(modules: &[Arc<Module>]) -> Vec<(u128, &[u8])> {
+    modules.iter().map(|module| (module.text, &module.code[..])).collect()
 }
 
 impl Execute for CudaWork {
@@ -270,11 +307,11 @@ impl Execute for CudaWork {
     }
 
     fn program(&self) -> Option<&Program> {
-        Some(&self.program)
+        self.program.get_or_init(|| compiled(&self.problem, &self.context.limits).ok()).as_ref()
     }
 
     fn workspace_bytes(&self) -> u64 {
-        self.program.workspace_bytes
+        self.workspace_bytes
     }
 
     fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
@@ -294,7 +331,7 @@ impl CudaWork {
             stream.upload(target, &source[..part(source.len(), target)])?;
         }
         // Elements between those that are written come back too: they must be what they were.
-        let whole = job.input.is_some() && span::output(&self.program.problem)?.dense;
+        let whole = job.input.is_some() && span::output(&self.problem)?.dense;
         for (source, target) in job.output.iter().zip(&buffers.output) {
             let bytes = if whole { 0 } else { part(source.len(), target) };
             stream.upload(target, &source[..bytes])?;

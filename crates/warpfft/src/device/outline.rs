@@ -1,0 +1,103 @@
+//! What a launch relies on, without the kernels' code: the part of a program that is checked before it is loaded,
+//! whether it was just compiled or comes from the disk cache.
+
+use warpfft_core::kernel::{Access, Buffer, Kernel};
+use warpfft_core::problem::{Placement, Problem};
+use warpfft_core::program::{Binding, Launch, Program};
+
+use super::check::{malformed, table_bytes};
+use crate::error::Error;
+use crate::span;
+
+/// Bytes to which a binding's offset into the workspace must be a multiple.
+const WORKSPACE_ALIGN: u64 = 256;
+
+/// A program without its code.
+pub(crate) struct Outline<'a> {
+    pub problem: &'a Problem,
+    pub kernels: Vec<KernelOutline<'a>>,
+    pub launches: &'a [Launch],
+    /// Bytes of each table.
+    pub tables: Vec<u64>,
+    pub workspace_bytes: u64,
+}
+
+/// A kernel without its code.
+pub(crate) struct KernelOutline<'a> {
+    pub name: &'a str,
+    pub threads: u32,
+    pub cluster: u32,
+    pub blocks: u64,
+    pub shared_bytes: u32,
+    pub buffers: Vec<BufferOutline<'a>>,
+}
+
+/// One of a kernel's buffers.
+pub(crate) struct BufferOutline<'a> {
+    pub name: &'a str,
+    /// Bytes that the kernel may touch.
+    pub bytes: u64,
+    pub access: Access,
+}
+
+impl<'a> Outline<'a> {
+    pub fn of(program: &'a Program) -> Self {
+        Self {
+            problem: &program.problem,
+            kernels: program.kernels.iter().map(|kernel| KernelOutline::of(kernel)).collect(),
+            launches: &program.launches,
+            tables: program.tables.iter().map(|table| table_bytes(table).len() as u64).collect(),
+            workspace_bytes: program.workspace_bytes,
+        }
+    }
+
+    /// Bytes that a binding holds.
+    pub fn bytes(&self, binding: Binding) -> Result<u64, Error> {
+        let problem = self.problem;
+        let in_place = problem.placement == Placement::InPlace;
+        match binding {
+            Binding::Input(plane @ (0 | 1)) if !in_place => {
+                Ok(span::plane_bytes(problem, problem.input, span::input(problem)?)[usize::from(plane)])
+            }
+            Binding::Output(plane @ (0 | 1)) => {
+                // In place the output's buffer also holds the input.
+                let (input, output) = (span::input(problem)?, span::output(problem)?);
+                let span = if in_place && input.elements > output.elements { input } else { output };
+                Ok(span::plane_bytes(problem, problem.output, span)[usize::from(plane)])
+            }
+            Binding::Workspace { offset, bytes } => {
+                let end = offset.checked_add(bytes).filter(|&end| end <= self.workspace_bytes);
+                if end.is_none() || !offset.is_multiple_of(WORKSPACE_ALIGN) {
+                    let whole = self.workspace_bytes;
+                    return malformed(format!("{bytes} bytes at {offset} of a workspace of {whole}"));
+                }
+                Ok(bytes)
+            }
+            Binding::Table(table) => match self.tables.get(usize::from(table)) {
+                Some(&bytes) => Ok(bytes),
+                None => malformed(format!("table {table} of {}", self.tables.len())),
+            },
+            Binding::Input(_) | Binding::Output(_) => {
+                malformed(format!("{binding:?} names no buffer of the problem"))
+            }
+        }
+    }
+}
+
+impl<'a> KernelOutline<'a> {
+    pub fn of(kernel: &'a Kernel) -> Self {
+        let buffer = |buffer: &'a Buffer| BufferOutline {
+            name: &buffer.name,
+            bytes: buffer.len.saturating_mul(u64::from(buffer.elem.bytes())),
+            access: buffer.access,
+        };
+        Self {
+            name: &kernel.name,
+            threads: kernel.threads,
+            cluster: kernel.cluster,
+            blocks: kernel.blocks,
+            shared_bytes: kernel.shared_bytes(),
+            buffers: kernel.buffers.iter().map(buffer).collect(),
+        }
+    }
+}
