@@ -28,8 +28,8 @@ Examples:
   warpfft bench 1024 4096 16384 --batch 1000
   warpfft bench 512x512 64x64x64 --precision f64 --device cpu --json
 
-A copy reads and writes the same bytes in the same run, on the same device, by the same threads; 1.00 copies is
-the floor for data that exceeds the caches. GFLOP/s count 5 N log2 N for N points. The error is the relative L2
+A copy reads and writes the same bytes in the same run, on the same device: of several kinds, the fastest. Small
+data is spread over many buffers, so that neither works from the cache; 1.00 copies is the floor. GFLOP/s count 5 N log2 N for N points. The error is the relative L2
 distance from a transform of the same random data in twice double precision; - means that it would take too long.")]
 pub struct Bench {
     /// Lengths with x between: 1024, 512x512, 64x64x64
@@ -154,6 +154,8 @@ impl Row<'_> {
             "seconds_best": self.measured.transform_best,
             "copy_seconds": self.measured.copy_seconds,
             "copy_seconds_best": self.measured.copy_best,
+            "copy": self.measured.copy_name,
+            "buffer_sets": self.measured.buffer_sets,
             "copies": self.measured.copies(),
             "bytes": self.measured.bytes,
             "gb_per_second": self.measured.bytes_per_second() / 1e9,

@@ -1,6 +1,8 @@
 //! The cost model, in copies: time over that of a plain copy of the same bytes. Memory gives 1; what arithmetic,
 //! exchanges, idle threads, thin occupancy and short segments add is estimated here, and nowhere else.
 
+use std::sync::OnceLock;
+
 use crate::lower::digits::Digits;
 use crate::lower::tile::{self, Tile};
 use crate::lower::twiddle::exact_powers;
@@ -62,83 +64,171 @@ pub struct Occupancy {
     pub shared_bytes: u32,
     /// Blocks that a multiprocessor holds.
     pub blocks: u32,
+    /// The assembler has to be asked to make room for that many blocks.
+    pub asked: bool,
 }
 
 /// What a tile takes, or `None` where the device cannot hold it.
 pub fn occupancy(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Occupancy> {
-    let bytes = pass.precision.complex_bytes();
-    let words = (bytes / 8) as u32;
-    let elements = tile.elements(pass);
-    let threads = tile.threads;
-    let mut per_thread = elements.div_ceil(u64::from(threads)) as u32;
-    let mut scratch = 0;
-    // Groups that the threads do not share out evenly need addresses and guards of their own in each slot.
-    let mut uneven = 0;
-    for radix in radices(pass) {
-        let groups = (elements / u64::from(radix)).div_ceil(u64::from(threads)) as u32;
-        if !(elements / u64::from(radix)).is_multiple_of(u64::from(threads)) {
-            uneven = uneven.max(groups);
+    Model::new(pass, &tile.batch, limits).occupancy(tile.threads)
+}
+
+/// What does not depend on the threads of a block: computed once for many thread counts.
+pub struct Model<'a> {
+    limits: &'a Limits,
+    bytes: u64,
+    elements: u64,
+    /// Radix and how often its stage runs.
+    stages: Vec<(u32, f64)>,
+    convolves: bool,
+    /// Multiplied by twiddles on the way out.
+    twiddled: bool,
+    /// Padded over useful elements.
+    padding: f64,
+    segments: f64,
+    blocks: u64,
+}
+
+impl<'a> Model<'a> {
+    /// The model of a pass whose tile holds `batch` of the repeated dimensions.
+    pub fn new(pass: &Pass, batch: &[u64], limits: &'a Limits) -> Self {
+        let tile = Tile { threads: 1, batch: batch.to_vec() };
+        let mut stages = Vec::new();
+        for axis in &pass.axes {
+            let ways = if matches!(axis.method, Method::MixedRadix(_)) { 1.0 } else { 2.0 };
+            stages.extend(axis.method.radices().iter().map(|&radix| (radix, ways)));
         }
-        per_thread = per_thread.max(groups * radix);
-        // A prime codelet holds its sums and differences, and half its outputs until their twins are stored.
-        let prime = factor::factorise(u64::from(radix)).iter().map(|&(p, _)| p as u32).max().unwrap_or(1);
-        scratch = scratch.max(if prime > 5 { words * prime } else { words * radix * 3 / 4 });
-    }
-    let convolves = pass.axes.iter().any(|axis| !matches!(axis.method, Method::MixedRadix(_)));
-    let guards = if convolves { 8 + 8 * words + 12 * uneven } else { 6 * uneven };
-    let registers = 2 * words * per_thread + scratch + guards + 24;
-    let warps = threads.div_ceil(limits.subgroup) * limits.subgroup;
-    let shared_bytes = (elements * bytes) as u32;
-    // The assembler shares the file out to blocks rounded up to four warps.
-    let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
-    if registers > limits.registers_per_thread.min(file) || shared_bytes > limits.shared_bytes {
-        return None;
-    }
-    let shared = if exchanges(pass) { limits.shared_per_sm / (shared_bytes + 1024) } else { u32::MAX };
-    let blocks = shared
-        .min(limits.registers_per_sm / (registers.next_multiple_of(8) * warps))
-        .min(limits.threads_per_sm / warps)
-        .min(limits.blocks_per_sm);
-    Some(Occupancy { per_thread, registers, shared_bytes, blocks: blocks.max(1) })
-}
-
-fn exchanges(pass: &Pass) -> bool {
-    pass.axes.iter().map(|axis| axis.method.stages()).sum::<usize>() > 1
-}
-
-fn radices(pass: &Pass) -> impl Iterator<Item = u32> {
-    pass.axes.iter().flat_map(|axis| axis.method.radices().iter().copied())
-}
-
-/// Copies that a pass takes with a tile; `None` where the device cannot hold it.
-pub fn of_tile(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<f64> {
-    let took = occupancy(pass, tile, limits)?;
-    let padded = tile.elements(pass) as f64;
-    let useful = padded
-        * pass.axes.iter().map(|axis| axis.dim.n as f64 / axis.method.points() as f64).product::<f64>();
-    let lanes = f64::from(limits.subgroup);
-    let idle_lanes = (f64::from(tile.threads) / lanes).ceil() * lanes / f64::from(tile.threads);
-    let mut issue = 6.0;
-    for axis in &pass.axes {
-        let ways = if matches!(axis.method, Method::MixedRadix(_)) { 1.0 } else { 2.0 };
-        for &radix in axis.method.radices() {
-            let groups = padded / f64::from(radix);
-            let idle = (groups / f64::from(tile.threads)).ceil() * f64::from(tile.threads) / groups;
-            issue += ways * idle * stage_issue(radix);
+        let padding = pass.axes.iter().map(|axis| axis.method.points() as f64 / axis.dim.n as f64).product();
+        Self {
+            limits,
+            bytes: pass.precision.complex_bytes(),
+            elements: tile.elements(pass),
+            twiddled: pass.twiddle.is_some(),
+            convolves: stages.iter().any(|&(_, ways)| ways > 1.0),
+            stages,
+            padding,
+            segments: segments(pass, &tile),
+            blocks: tile.blocks(pass),
         }
     }
-    let compute = issue * idle_lanes * padded / useful / ISSUE_BUDGET;
-    let busy = (1.0 + compute.powi(4)).powf(0.25);
-    let runs = segments(pass, tile);
-    Some(busy * runs + thinness(pass, tile, limits, took))
+
+    /// What the tile takes with so many threads, or `None` where the device cannot hold it.
+    pub fn occupancy(&self, threads: u32) -> Option<Occupancy> {
+        let limits = self.limits;
+        let words = (self.bytes / 8) as u32;
+        let mut per_thread = self.elements.div_ceil(u64::from(threads)) as u32;
+        let mut scratch = 0;
+        // Groups that the threads do not share out evenly need addresses and guards of their own in each slot.
+        let mut uneven = 0;
+        for &(radix, _) in &self.stages {
+            let groups = (self.elements / u64::from(radix)) as u32;
+            let slots = groups.div_ceil(threads);
+            if !groups.is_multiple_of(threads) {
+                uneven = uneven.max(slots);
+            }
+            per_thread = per_thread.max(slots * radix);
+            scratch = scratch.max(words * facts(radix).scratch);
+        }
+        let guards = match (self.convolves, self.twiddled) {
+            (true, false) => 14 + 12 * words + 16 * uneven,
+            (true, true) => 14 + 28 * words + 16 * uneven,
+            (false, _) => 6 * uneven,
+        };
+        let registers = 2 * words * per_thread + scratch + guards + 24;
+        let shared_bytes = (self.elements * self.bytes) as u32;
+        let warps = threads.next_multiple_of(limits.subgroup);
+        // The assembler shares the file out to blocks rounded up to four warps.
+        let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
+        if registers > limits.registers_per_thread.min(file) || shared_bytes > limits.shared_bytes {
+            return None;
+        }
+        let exchanges = self.stages.len() > 1 || self.convolves;
+        let shared = if exchanges { limits.shared_per_sm / (shared_bytes + 1024) } else { u32::MAX };
+        let most = shared.min(limits.threads_per_sm / warps).min(limits.blocks_per_sm);
+        let blocks = most.min(limits.registers_per_sm / (registers.next_multiple_of(8) * warps)).max(1);
+        // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
+        // its phases.
+        let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
+        let asked = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
+        let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
+        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked })
+    }
+
+    /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
+    pub fn copies(&self, threads: u32) -> Option<f64> {
+        let took = self.occupancy(threads)?;
+        let lanes = self.limits.subgroup;
+        let idle_lanes = f64::from(threads.next_multiple_of(lanes)) / f64::from(threads);
+        let mut issue = 6.0;
+        for &(radix, ways) in &self.stages {
+            let groups = self.elements as f64 / f64::from(radix);
+            let idle = (groups / f64::from(threads)).ceil() * f64::from(threads) / groups;
+            issue += ways * idle * facts(radix).issue;
+        }
+        let compute = issue * idle_lanes * self.padding / ISSUE_BUDGET;
+        let busy = (1.0 + compute.powi(4)).powf(0.25);
+        Some(busy * self.segments + self.thinness(threads, took))
+    }
+
+    /// What few resident blocks or few blocks in all add: nothing hides the latency of the phases.
+    fn thinness(&self, threads: u32, took: Occupancy) -> f64 {
+        let alone = match took.blocks {
+            1 => 0.2,
+            2 => 0.04,
+            3 => 0.015,
+            _ => 0.0,
+        };
+        let resident = f64::from(took.blocks * threads * took.per_thread) * self.bytes as f64;
+        // About 48 KB in flight on each multiprocessor keep the memory busy.
+        let starved = (1.0 - resident / 49152.0).max(0.0) * 0.6;
+        let wanted = f64::from(self.limits.multiprocessors) * 2.0;
+        let few = (1.0 - self.blocks as f64 / wanted).max(0.0) * 0.5;
+        // Blocks of 128 to 256 threads did best on the H200; a thread that holds more than 256 bytes has long
+        // unrolled code, which takes the assembler long and runs from outside the instruction cache.
+        let threads = f64::from(threads);
+        let large = (threads / 256.0).log2().max(0.0) * 0.01;
+        let small = (128.0 / threads).log2().max(0.0) * 0.015;
+        // A convolution's code is twice as long.
+        let code = if self.convolves { 1.5 } else { 1.0 };
+        let held = f64::from(took.per_thread) * self.bytes as f64 * code;
+        let heavy = (held / 128.0).log2().max(0.0) * 0.02 + (held / 256.0).log2().max(0.0) * 0.2;
+        // Radices whose needs differ by more than two to one leave registers idle in one stage or short in another.
+        let radices = self.stages.iter().map(|&(radix, _)| f64::from(radix));
+        let (least, most) = radices.fold((f64::MAX, 1.0_f64), |(a, b), r| (a.min(r), b.max(r)));
+        let uneven = (most / least.min(most) / 2.0).log2().max(0.0) * if self.convolves { 0.2 } else { 0.002 };
+        uneven + alone + starved + few + large + small + heavy
+    }
 }
 
-/// Instructions of a stage for one point: codelet, twiddle, and its exchange.
-fn stage_issue(radix: u32) -> f64 {
+/// What a stage of one radix costs.
+#[derive(Debug, Clone, Copy, Default)]
+struct Facts {
+    /// Instructions for one point: codelet, twiddle, and its exchange.
+    issue: f64,
+    /// 32-bit registers beside the data, in single precision.
+    scratch: u32,
+}
+
+/// Facts of every radix up to the largest codelet, made once.
+fn facts(radix: u32) -> Facts {
+    static ALL: OnceLock<Vec<Facts>> = OnceLock::new();
+    let all = ALL.get_or_init(|| (0..=64).map(new_facts).collect());
+    all.get(radix as usize).copied().unwrap_or_else(|| new_facts(radix))
+}
+
+fn new_facts(radix: u32) -> Facts {
+    if radix < 2 {
+        return Facts::default();
+    }
     let r = f64::from(radix);
     let loads = exact_powers(radix).len() as f64;
     let twiddles = (loads * 1.5 + (r - 1.0 - loads) * 4.0 + (r - 1.0) * 4.0) / r;
-    flops(u64::from(radix)) / r + twiddles + 2.6
+    let largest = factor::factorise(u64::from(radix)).iter().map(|&(p, _)| p as u32).max().unwrap_or(1);
+    Facts {
+        issue: flops(u64::from(radix)) / r + twiddles + 2.6,
+        // A prime codelet holds its sums and differences, and half its outputs until their twins are stored.
+        scratch: if largest > 5 { largest } else { radix * 3 / 4 },
+    }
 }
 
 /// Instructions of a codelet.
@@ -184,29 +274,4 @@ fn segments(pass: &Pass, tile: &Tile) -> f64 {
         sectors as f64 / run as f64 + if run.is_multiple_of(32) || run > 512 { thin } else { thin + 0.1 }
     });
     (cost[0] + cost[1]) / 2.0
-}
-
-/// What few resident blocks or few blocks in all add: nothing hides the latency of the phases.
-fn thinness(pass: &Pass, tile: &Tile, limits: &Limits, took: Occupancy) -> f64 {
-    let alone = match took.blocks {
-        1 => 0.2,
-        2 => 0.04,
-        3 => 0.015,
-        _ => 0.0,
-    };
-    let resident =
-        f64::from(took.blocks * tile.threads * took.per_thread) * pass.precision.complex_bytes() as f64;
-    // About 48 KB in flight on each multiprocessor keep the memory busy.
-    let starved = (1.0 - resident / 49152.0).max(0.0) * 0.6;
-    let blocks = tile.blocks(pass) as f64;
-    let wanted = f64::from(limits.multiprocessors) * 2.0;
-    let few = (1.0 - blocks / wanted).max(0.0) * 0.5;
-    // Blocks of 128 to 256 threads did best on the H200; a thread that holds more than 256 bytes has long
-    // unrolled code, which takes the assembler long and runs from outside the instruction cache.
-    let threads = f64::from(tile.threads);
-    let large = (threads / 256.0).log2().max(0.0) * 0.01;
-    let small = (128.0 / threads).log2().max(0.0) * 0.015;
-    let held = f64::from(took.per_thread) * pass.precision.complex_bytes() as f64;
-    let heavy = (held / 128.0).log2().max(0.0) * 0.02 + (held / 256.0).log2().max(0.0) * 0.2;
-    alone + starved + few + large + small + heavy
 }

@@ -45,7 +45,7 @@ fn batched(shape: &[u64], precision: Precision) -> Outcome<Problem> {
 
 fn speed(kind: DeviceKind, shapes: &[String]) -> Outcome {
     let device = Device::open(kind)?;
-    println!("shape,precision,copies,best_copies,copy_us,transform_us,passes,registers,spilled");
+    println!("shape,precision,copies,best_copies,copy_us,transform_us,passes,registers,spilled,copy");
     for text in shapes {
         let (text, precision) = match text.strip_suffix('d') {
             Some(text) => (text, Precision::F64),
@@ -55,12 +55,13 @@ fn speed(kind: DeviceKind, shapes: &[String]) -> Outcome {
         let took = plan.measure(Duration::from_millis(150))?;
         let launches = plan.program().map_or(0, |program| program.launches.len());
         println!(
-            "{text},{precision:?},{:.3},{:.3},{:.1},{:.1},{launches},{}",
+            "{text},{precision:?},{:.3},{:.3},{:.1},{:.1},{launches},{},{}",
             took.copies(),
             took.transform_best / took.copy_best,
             took.copy_seconds * 1e6,
             took.transform_seconds * 1e6,
-            plan_registers(&plan)
+            plan_registers(&plan),
+            took.copy_name
         );
     }
     Ok(())

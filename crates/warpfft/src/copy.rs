@@ -1,24 +1,56 @@
-//! A plain copy as a program: what transforms are measured against, on the same device in the same run.
+//! Plain copies as programs: what transforms are measured against, on the same device in the same run. Which is
+//! the fastest differs from device to device, so there are several.
 
 use warpfft_core::kernel::{Access, Builder, Cache, Special, Type, Value, verify};
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
 use warpfft_core::program::{Binding, Launch, Program};
-use warpfft_core::target::Limits;
+use warpfft_core::target::{Api, Limits};
 
 use crate::error::Error;
 
 /// Reals of one access: 16 bytes.
 const WIDTH: u64 = 4;
-/// Accesses of one thread, all in flight at once.
-const UNROLL: u64 = 8;
 /// Threads of a block.
 const THREADS: u32 = 256;
 
-/// A program that copies `bytes` bytes, rounded up to a multiple of 16, from input to output.
-pub(crate) fn program(bytes: u64, limits: &Limits) -> Result<Program, Error> {
-    let reals = bytes.div_ceil(16).max(1) * WIDTH;
+/// A kind of copy.
+#[derive(Debug, Clone, Copy)]
+struct Variant {
+    name: &'static str,
+    /// Accesses of one thread, all in flight at once.
+    unroll: u64,
+    cache: Cache,
+}
+
+const VARIANTS: [Variant; 8] = [
+    Variant { name: "kernel 1x", unroll: 1, cache: Cache::Default },
+    Variant { name: "kernel 2x", unroll: 2, cache: Cache::Default },
+    Variant { name: "kernel 4x", unroll: 4, cache: Cache::Default },
+    Variant { name: "kernel 8x", unroll: 8, cache: Cache::Default },
+    Variant { name: "kernel 1x streaming", unroll: 1, cache: Cache::Stream },
+    Variant { name: "kernel 2x streaming", unroll: 2, cache: Cache::Stream },
+    Variant { name: "kernel 4x streaming", unroll: 4, cache: Cache::Stream },
+    Variant { name: "kernel 8x streaming", unroll: 8, cache: Cache::Stream },
+];
+
+/// Bytes that a copy of `bytes` moves: its accesses are all of 16.
+pub(crate) fn rounded(bytes: u64) -> u64 {
+    bytes.max(1).next_multiple_of(16)
+}
+
+/// Programs that copy `bytes` bytes, rounded up to a multiple of 16, from input to output: one of each kind that
+/// the device tells apart.
+pub(crate) fn programs(bytes: u64, limits: &Limits) -> Result<Vec<(&'static str, Program)>, Error> {
+    let hints = matches!(limits.api, Api::Ptx { .. });
+    let variants = VARIANTS.iter().filter(|variant| hints || variant.cache == Cache::Default);
+    variants.map(|variant| Ok((variant.name, program(bytes, limits, variant)?))).collect()
+}
+
+fn program(bytes: u64, limits: &Limits, variant: &Variant) -> Result<Program, Error> {
+    let Variant { unroll, cache, .. } = *variant;
+    let reals = rounded(bytes) / 16 * WIDTH;
     let threads = THREADS.min(limits.max_threads);
-    let chunk = u64::from(threads) * WIDTH * UNROLL;
+    let chunk = u64::from(threads) * WIDTH * unroll;
     let blocks = reals.div_ceil(chunk);
     if !limits.index64 && blocks * chunk > u64::from(u32::MAX) {
         return Err(Error::Unsupported {
@@ -40,17 +72,17 @@ pub(crate) fn program(bytes: u64, limits: &Limits) -> Result<Program, Error> {
     let even = reals.is_multiple_of(chunk);
     let end = b.pure(warpfft_core::kernel::Op::Const(reals), wide, &[]);
     let step = (u64::from(threads) * WIDTH) as i32;
-    let loaded: Vec<(i32, Option<Value>, Vec<Value>)> = (0..UNROLL as i32)
+    let loaded: Vec<(i32, Option<Value>, Vec<Value>)> = (0..unroll as i32)
         .map(|turn| {
             let inside = (!even).then(|| {
                 let at = b.add_const(first, (turn * step) as u64);
                 b.cmp(warpfft_core::kernel::Cmp::Lt, at, end)
             });
-            (turn * step, inside, b.load(read, turn * step, WIDTH as u8, Cache::Stream, inside))
+            (turn * step, inside, b.load(read, turn * step, WIDTH as u8, cache, inside))
         })
         .collect();
     for (offset, inside, values) in loaded {
-        b.store(write, offset, &values, Cache::Stream, inside);
+        b.store(write, offset, &values, cache, inside);
     }
     let kernel = verify::verify(b.finish())
         .map_err(|error| Error::Program { detail: format!("the copy kernel: {error}") })?;
@@ -90,12 +122,14 @@ mod tests {
         for limits in [Limits::h200(), Limits::webgpu_min()] {
             let device = Device::sim(limits.clone());
             for elements in [2, 6, 4096, 8192, 8194, 20_000] {
-                let plan = device.load(program(8 * elements, &limits).expect("it fits")).expect("it loads");
-                let input: Vec<_> = (0..elements).map(|i| Complex::new(i as f32, -(i as f32))).collect();
-                let mut output = vec![Complex::new(7.0, 7.0); elements as usize + 3];
-                plan.run_host(&input, &mut output).expect("it runs");
-                assert_eq!(output[..input.len()], input);
-                assert!(output[input.len()..].iter().all(|&x| x == Complex::new(7.0, 7.0)));
+                for (name, program) in programs(8 * elements, &limits).expect("it fits") {
+                    let plan = device.load(program).expect("it loads");
+                    let input: Vec<_> = (0..elements).map(|i| Complex::new(i as f32, -(i as f32))).collect();
+                    let mut output = vec![Complex::new(7.0, 7.0); elements as usize + 3];
+                    plan.run_host(&input, &mut output).expect("it runs");
+                    assert_eq!(output[..input.len()], input, "{name}");
+                    assert!(output[input.len()..].iter().all(|&x| x == Complex::new(7.0, 7.0)), "{name}");
+                }
             }
         }
     }

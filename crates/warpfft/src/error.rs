@@ -140,7 +140,8 @@ pub enum Error {
 
     /// The problem's addresses are impossible; a validated problem never is.
     #[error(
-        "the {which} of the problem reaches element {element}, outside of 0..2^62; change offset or strides"
+        "the {which} of the problem reaches element {element}, outside of 0..{}; change offset or strides",
+        warpfft_core::problem::ELEMENT_LIMIT
     )]
     Address {
         /// Which buffer.

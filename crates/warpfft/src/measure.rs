@@ -1,5 +1,13 @@
 //! How long a plan takes, counted in copies: time over that of a plain copy of the same bytes in the same run.
+//!
+//! The yardstick is the fastest plain copy that the device is known to do: several are tried briefly at first, and
+//! the best goes through the run beside the transform. A slow copy would flatter the transform.
+//!
+//! Data that fits into the cache would be timed from there, although in use it comes from memory. So both work on
+//! many sets of buffers in turn, together at least [`CACHES`] times the cache ([`Turns`]). Tables and workspace
+//! are one each for all sets: in use, too, they are where the run before left them.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use warpfft_core::problem::Problem;
@@ -14,12 +22,16 @@ pub struct Measurement {
     pub transform_seconds: f64,
     /// Fastest transform.
     pub transform_best: f64,
-    /// Seconds of a plain copy of the same bytes.
+    /// Seconds of the fastest plain copy of the same bytes.
     pub copy_seconds: f64,
-    /// Fastest copy.
+    /// Fastest run of that copy.
     pub copy_best: f64,
+    /// Which copy it was.
+    pub copy_name: &'static str,
     /// Bytes that a copy reads and writes, together.
     pub bytes: u64,
+    /// Sets of buffers that both worked on in turn, so that the data does not come from the cache.
+    pub buffer_sets: u64,
     /// Rounds, each of copies and transforms in turn.
     pub rounds: u32,
     /// Whether the times are the device's own, or the clock's on this side of the driver.
@@ -53,42 +65,116 @@ impl Plan {
 /// Bytes that a copy of a problem's data reads and writes.
 pub(crate) fn bytes(problem: &Problem) -> u64 {
     let dims = problem.transform.iter().chain(&problem.batch);
-    2 * dims.map(|dim| dim.n).product::<u64>() * problem.precision.complex_bytes()
+    let points = dims.fold(1_u64, |points, dim| points.saturating_mul(dim.n));
+    points.saturating_mul(2 * problem.precision.complex_bytes())
 }
 
-/// A round's share of each kind of work, long enough for any clock.
+/// The sets of buffers together, over the cache.
+const CACHES: u64 = 3;
+
+/// Which set of buffers is next.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    /// How many there are.
+    pub sets: u64,
+    next: Cell<u64>,
+}
+
+impl Turns {
+    /// As many sets of that many bytes as the cache cannot hold, though no more than `most`.
+    pub fn new(set_bytes: u64, cache_bytes: u64, most: u64) -> Self {
+        let wanted = cache_bytes.saturating_mul(CACHES).div_ceil(set_bytes.max(1));
+        Self { sets: wanted.clamp(1, most.max(1)), next: Cell::new(0) }
+    }
+
+    /// The set for the next run.
+    pub fn next(&self) -> u64 {
+        let set = self.next.get();
+        self.next.set((set + 1) % self.sets);
+        set
+    }
+}
+
+/// Work to time: does it that many times and returns the seconds of all.
+pub(crate) type Timed<'a> = Box<dyn FnMut(u32) -> Result<f64, Error> + 'a>;
+
+/// What is measured, and against what.
+pub(crate) struct Contest<'a> {
+    /// Plain copies with their names, at least one.
+    pub copies: Vec<(&'static str, Timed<'a>)>,
+    /// The transform.
+    pub transform: Timed<'a>,
+    /// Bytes that a copy reads and writes.
+    pub bytes: u64,
+    /// Sets of buffers.
+    pub buffer_sets: u64,
+    /// Whether the device keeps the time.
+    pub on_device: bool,
+}
+
+/// Seconds of each kind of work in one round, long enough for any clock.
 const SHARE: f64 = 0.01;
+/// Seconds of each copy in one round of their trial.
+const TRIAL_SHARE: f64 = 0.003;
+/// Rounds of the trial.
+const TRIALS: usize = 3;
 /// Runs of one share at most.
 const MOST: f64 = 2000.0;
 /// Rounds at least, whatever the budget.
 const FEWEST: usize = 5;
 
-/// Runs copies and transforms in turns. Each closure does its work that many times and returns the seconds of
-/// all.
-pub(crate) fn in_turns(
-    budget: Duration,
-    bytes: u64,
-    on_device: bool,
-    mut copy: impl FnMut(u32) -> Result<f64, Error>,
-    mut transform: impl FnMut(u32) -> Result<f64, Error>,
-) -> Result<Measurement, Error> {
-    // The first run of each pays for what comes once, such as touching memory.
-    let repeats = |work: &mut dyn FnMut(u32) -> Result<f64, Error>| {
-        work(1)?;
-        let once = work(2)? / 2.0;
-        Ok::<u32, Error>((SHARE / once.max(1e-9)).clamp(1.0, MOST) as u32)
-    };
-    let (copy_repeats, repeats) = (repeats(&mut copy)?, repeats(&mut transform)?);
-    let started = Instant::now();
-    let (mut copies, mut transforms) = (Vec::new(), Vec::new());
-    while copies.len() < FEWEST || started.elapsed() < budget {
-        copies.push(copy(copy_repeats)? / f64::from(copy_repeats));
-        transforms.push(transform(repeats)? / f64::from(repeats));
+impl Contest<'_> {
+    /// Runs the fastest copy and the transform in turns.
+    pub fn run(mut self, budget: Duration) -> Result<Measurement, Error> {
+        let (copy_name, mut copy) = fastest(self.copies)?;
+        let (copy_repeats, repeats) = (repeats(&mut copy, SHARE)?, repeats(&mut self.transform, SHARE)?);
+        let started = Instant::now();
+        let (mut copies, mut transforms) = (Vec::new(), Vec::new());
+        while copies.len() < FEWEST || started.elapsed() < budget {
+            copies.push(copy(copy_repeats)? / f64::from(copy_repeats));
+            transforms.push((self.transform)(repeats)? / f64::from(repeats));
+        }
+        let rounds = copies.len() as u32;
+        let ((copy_best, copy_seconds), (transform_best, transform_seconds)) =
+            (best_and_median(copies), best_and_median(transforms));
+        Ok(Measurement {
+            transform_seconds,
+            transform_best,
+            copy_seconds,
+            copy_best,
+            copy_name,
+            bytes: self.bytes,
+            buffer_sets: self.buffer_sets,
+            rounds,
+            on_device: self.on_device,
+        })
     }
-    let rounds = copies.len() as u32;
-    let ((copy_best, copy_seconds), (transform_best, transform_seconds)) =
-        (best_and_median(copies), best_and_median(transforms));
-    Ok(Measurement { transform_seconds, transform_best, copy_seconds, copy_best, bytes, rounds, on_device })
+}
+
+/// Runs that take about that many seconds together.
+fn repeats(work: &mut Timed<'_>, share: f64) -> Result<u32, Error> {
+    // The first run pays for what comes once, such as touching memory.
+    work(1)?;
+    let once = work(2)? / 2.0;
+    Ok((share / once.max(1e-9)).clamp(1.0, MOST) as u32)
+}
+
+/// The copy whose median time over a few rounds is the shortest.
+fn fastest<'a>(mut copies: Vec<(&'static str, Timed<'a>)>) -> Result<(&'static str, Timed<'a>), Error> {
+    let mut took = vec![Vec::with_capacity(TRIALS); copies.len()];
+    if copies.len() > 1 {
+        let counts = copies.iter_mut().map(|(_, copy)| repeats(copy, TRIAL_SHARE));
+        let counts = counts.collect::<Result<Vec<_>, _>>()?;
+        for _ in 0..TRIALS {
+            for (((_, copy), &count), took) in copies.iter_mut().zip(&counts).zip(&mut took) {
+                took.push(copy(count)? / f64::from(count));
+            }
+        }
+    }
+    let medians = took.into_iter().map(|times| if times.is_empty() { 0.0 } else { best_and_median(times).1 });
+    let best = medians.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+    let (best, _) = best.ok_or_else(|| Error::Program { detail: "there is no copy to measure by".into() })?;
+    Ok(copies.swap_remove(best))
 }
 
 fn best_and_median(mut seconds: Vec<f64>) -> (f64, f64) {
@@ -105,7 +191,11 @@ pub(crate) fn clock(repeats: u32, mut run: impl FnMut() -> Result<(), Error>) ->
 
 /// Bytes of numbers in -1..1 that do not repeat soon, for data to measure with: a GPU that adds zeros draws
 /// less power and runs faster than it will in use.
-pub(crate) fn noise(bytes: usize, double: bool) -> Vec<u8> {
+pub(crate) fn noise(bytes: u64, double: bool, device: &str) -> Result<Vec<u8>, Error> {
+    let full = || Error::OutOfMemory { device: device.to_owned(), bytes, free: None };
+    let length = usize::try_from(bytes).map_err(|_| full())?;
+    let mut out = Vec::new();
+    out.try_reserve_exact(length.saturating_add(8)).map_err(|_| full())?;
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = || {
         state ^= state << 13;
@@ -113,8 +203,7 @@ pub(crate) fn noise(bytes: usize, double: bool) -> Vec<u8> {
         state ^= state << 17;
         (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     };
-    let mut out = Vec::with_capacity(bytes + 8);
-    while out.len() < bytes {
+    while out.len() < length {
         let x = next();
         if double {
             out.extend_from_slice(&x.to_ne_bytes());
@@ -122,6 +211,39 @@ pub(crate) fn noise(bytes: usize, double: bool) -> Vec<u8> {
             out.extend_from_slice(&(x as f32).to_ne_bytes());
         }
     }
-    out.truncate(bytes);
-    out
+    out.truncate(length);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_exceed_the_cache_and_come_in_turns() {
+        let turns = Turns::new(10, 33, 1000);
+        assert_eq!(turns.sets, 10); // 100 bytes and more than 99
+        assert_eq!((0..12).map(|_| turns.next()).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
+        assert_eq!(Turns::new(10, 33, 4).sets, 4);
+        assert_eq!(Turns::new(100, 33, 4).sets, 1);
+        assert_eq!(Turns::new(0, 0, 0).sets, 1);
+    }
+
+    #[test]
+    fn the_fastest_copy_is_the_yardstick() {
+        let fixed = |seconds: f64| -> Timed<'_> { Box::new(move |count| Ok(seconds * f64::from(count))) };
+        let copies = vec![("slow", fixed(3e-3)), ("fast", fixed(1e-3)), ("medium", fixed(2e-3))];
+        let contest = Contest { copies, transform: fixed(2e-3), bytes: 8, buffer_sets: 1, on_device: false };
+        let measured = contest.run(Duration::ZERO).expect("nothing fails");
+        assert_eq!(measured.copy_name, "fast");
+        assert!((measured.copies() - 2.0).abs() < 1e-9 && measured.rounds == 5);
+    }
+
+    #[test]
+    fn data_beyond_all_memory_is_an_error() {
+        assert!(
+            matches!(noise(1 << 62, false, "here"), Err(Error::OutOfMemory { bytes, .. }) if bytes == 1 << 62)
+        );
+        assert_eq!(noise(13, true, "here").map(|data| data.len()), Ok(13));
+    }
 }

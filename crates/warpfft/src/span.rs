@@ -1,7 +1,7 @@
 //! How far a problem reaches into its buffers. The fields of a [`Problem`] are public, and what is computed here
 //! guards raw pointers, so nothing is taken on trust.
 
-use warpfft_core::problem::{Dim, Format, Problem};
+use warpfft_core::problem::{Dim, ELEMENT_LIMIT, Format, Problem};
 
 use crate::error::{Error, Which};
 
@@ -14,8 +14,8 @@ pub(crate) struct Span {
     pub dense: bool,
 }
 
-/// Largest element count that any address computation here or on a device can take.
-const MAX_ELEMENTS: i128 = 1 << 62;
+/// Elements at most: their bytes are counted in 64 bits, here and on devices.
+const MAX_ELEMENTS: i128 = ELEMENT_LIMIT as i128;
 
 /// Span of the input.
 pub(crate) fn input(problem: &Problem) -> Result<Span, Error> {

@@ -8,6 +8,7 @@ pub mod tile;
 pub mod twiddle;
 
 use crate::codelet;
+use crate::cost;
 use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Method, Pass, TableKind};
 use crate::problem::{Direction, Precision};
@@ -73,6 +74,9 @@ pub(crate) struct Lowering<'a> {
 pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     let blocks: u64 = pass.batch.iter().zip(&tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).product();
     let mut b = Builder::new(name, tile.threads, blocks);
+    if cost::occupancy(pass, tile, limits).is_some_and(|took| took.asked) {
+        b.min_blocks(2);
+    }
     let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads };
     let real = match pass.precision {
         Precision::F32 => Type::F32,

@@ -1,6 +1,6 @@
 //! How a pass is cut into tiles: threads of a block, and how much of each repeated dimension a tile holds.
 
-use crate::cost;
+use crate::cost::Model;
 use crate::pass::Pass;
 use crate::planner::max_points;
 use crate::target::Limits;
@@ -52,11 +52,11 @@ pub fn choose(pass: &Pass, limits: &Limits) -> Option<Choice> {
         if points * held > most || seen.contains(&batch) {
             continue;
         }
+        let model = Model::new(pass, &batch, limits);
         for threads in thread_counts(pass, points * held, limits) {
-            let tile = Tile { threads, batch: batch.clone() };
-            let Some(cost) = cost::of_tile(pass, &tile, limits) else { continue };
+            let Some(cost) = model.copies(threads) else { continue };
             if best.as_ref().is_none_or(|b| cost < b.cost) {
-                best = Some(Choice { tile, cost });
+                best = Some(Choice { tile: Tile { threads, batch: batch.clone() }, cost });
             }
         }
         seen.push(batch);

@@ -173,6 +173,8 @@ impl Lowering<'_> {
         };
         let weights = self.digits.weights(|digit| if digit.axis == Some(axis) { digit.output } else { 0 });
         let step = layout.register.map_or(0, |d| weights[d]);
+        // Not for the data: the assembler would load all factors before the stage ahead, and run out of registers.
+        self.b.barrier();
         for (slot, group) in held.iter_mut().enumerate() {
             let exists = self.exists(layout, slot as u32);
             let at = self.linear(layout, slot as u32, &weights);

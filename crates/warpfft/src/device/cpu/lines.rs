@@ -13,10 +13,11 @@ use warpfft_core::program::Program;
 
 use super::CpuReal;
 use super::tile::{Mode, Scratch, run_tile};
+use super::timing;
 use super::view::View;
 use crate::device::backend::{Execute, HostJob};
 use crate::error::Error;
-use crate::measure::{self, Measurement};
+use crate::measure::Measurement;
 use crate::span;
 
 /// Below so many elements a second thread costs more than it brings.
@@ -63,6 +64,10 @@ pub(super) struct CpuPlan<T> {
 }
 
 impl<T: CpuReal> CpuPlan<T> {
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
     /// Splits a problem into passes; `line` gives the transform of one line.
     pub fn new(
         problem: &Problem,
@@ -251,46 +256,9 @@ impl<T: CpuReal> Pass<T> {
     }
 }
 
-/// A copy by all threads.
-fn copy<T: CpuReal>(from: &[T], to: &mut [T]) {
-    let share = from.len().div_ceil(rayon::current_num_threads()).max(4096);
-    to.par_chunks_mut(share).zip(from.par_chunks(share)).for_each(|(to, from)| to.copy_from_slice(from));
-}
-
-/// Numbers to measure with.
-fn noise<T: CpuReal>(bytes: u64) -> Vec<T> {
-    bytemuck::pod_collect_to_vec(&measure::noise(bytes as usize, size_of::<T>() == 8))
-}
-
 impl<T: CpuReal> Execute for CpuPlan<T> {
     fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
-        let problem = &self.problem;
-        let read = span::plane_bytes(problem, problem.input, span::input(problem)?);
-        let mut write = span::plane_bytes(problem, problem.output, span::output(problem)?);
-        let in_place = problem.placement == Placement::InPlace;
-        if in_place {
-            write = [write[0].max(read[0]), write[1].max(read[1])];
-        }
-        let input: [Vec<T>; 2] = read.map(noise);
-        let mut output: [Vec<T>; 2] = write.map(noise);
-        let bytes = measure::bytes(problem);
-        let source: Vec<T> = noise(bytes / 2);
-        let mut target = source.clone();
-        let copies = |repeats| {
-            measure::clock(repeats, || {
-                copy(&source, &mut target);
-                Ok(())
-            })
-        };
-        let transforms = |repeats| {
-            measure::clock(repeats, || {
-                let [re, im] = &mut output;
-                let output = [bytemuck::cast_slice_mut(re), bytemuck::cast_slice_mut(im)];
-                let planes = [bytemuck::cast_slice(&input[0]), bytemuck::cast_slice(&input[1])];
-                self.run(HostJob { input: (!in_place).then_some(planes), output })
-            })
-        };
-        measure::in_turns(budget, bytes, false, copies, transforms)
+        timing::measure(self, budget)
     }
 
     fn program(&self) -> Option<&Program> {

@@ -2,6 +2,7 @@
 
 mod lines;
 mod tile;
+mod timing;
 mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -132,12 +132,22 @@ impl Stream {
     ///
     /// The driver failed.
     pub fn copy(&self, target: &DeviceBuffer, source: &DeviceBuffer) -> Result<(), Error> {
-        let bytes = target.bytes.min(source.bytes) as usize;
+        self.copy_part(target, source, 0, target.bytes.min(source.bytes))
+    }
+
+    /// As [`Stream::copy`], of the `bytes` bytes from `offset` on in both.
+    pub(super) fn copy_part(
+        &self,
+        target: &DeviceBuffer,
+        source: &DeviceBuffer,
+        offset: u64,
+        bytes: u64,
+    ) -> Result<(), Error> {
+        fits("copy", offset.saturating_add(bytes), target.bytes.min(source.bytes))?;
         let _current = self.context.current()?;
+        let (to, from) = (target.address + offset, source.address + offset);
         // SAFETY: both ranges are live and that long.
-        let code = unsafe {
-            (self.context.driver.cuMemcpyDtoDAsync_v2)(target.address, source.address, bytes, self.raw)
-        };
+        let code = unsafe { (self.context.driver.cuMemcpyDtoDAsync_v2)(to, from, bytes as usize, self.raw) };
         self.context.check("cuMemcpyDtoDAsync", code)
     }
 }

@@ -4,6 +4,7 @@ mod assemble;
 mod context;
 mod driver;
 mod memory;
+mod timing;
 mod work;
 
 use std::ffi::c_void;

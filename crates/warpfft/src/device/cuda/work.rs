@@ -4,19 +4,19 @@ use std::ffi::{c_uint, c_void};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use warpfft_core::problem::{Placement, Precision};
+use warpfft_core::problem::Placement;
 use warpfft_core::program::{Binding, Program};
 
 use super::assemble::{Module, modules};
 use super::context::Context;
 use super::driver::{Address, CLUSTER_DIMENSION, Handle, LaunchAttribute, LaunchConfig};
 use super::memory::{DeviceBuffer, Stream};
-use crate::copy;
+use super::timing;
 use crate::device::backend::{Execute, HostJob};
 use crate::device::cache::hash;
 use crate::device::check;
 use crate::error::{Error, Which};
-use crate::measure::{self, Measurement};
+use crate::measure::Measurement;
 use crate::span;
 
 /// Buffers that one kernel may have.
@@ -198,16 +198,26 @@ impl CudaWork {
         Ok([self.context.alloc(bytes[0])?, self.context.alloc(bytes[1])?])
     }
 
-    /// Device buffers of the size that the problem needs: input (none in place), output, workspace.
-    pub fn buffers(&self) -> Result<Buffers, Error> {
+    pub fn compiled(&self) -> &Program {
+        &self.program
+    }
+
+    /// Bytes of the planes of input (none in place) and output.
+    pub fn spans(&self) -> Result<[[u64; 2]; 2], Error> {
         let problem = &self.program.problem;
         let (input, output) = (span::input(problem)?, span::output(problem)?);
         let in_place = problem.placement == Placement::InPlace;
         let both = if in_place && input.elements > output.elements { input } else { output };
         let read = if in_place { [0, 0] } else { span::plane_bytes(problem, problem.input, input) };
+        Ok([read, span::plane_bytes(problem, problem.output, both)])
+    }
+
+    /// Device buffers of the size that the problem needs.
+    pub fn buffers(&self) -> Result<Buffers, Error> {
+        let [read, write] = self.spans()?;
         Ok(Buffers {
             input: self.planes(read)?,
-            output: self.planes(span::plane_bytes(problem, problem.output, both))?,
+            output: self.planes(write)?,
             workspace: self.context.alloc(self.program.workspace_bytes)?,
         })
     }
@@ -254,42 +264,9 @@ fn tables(context: &Arc<Context>, program: &Program) -> Result<Vec<Arc<DeviceBuf
     program.tables.iter().map(upload).collect()
 }
 
-/// Fills a buffer with numbers to measure with, the same ones again and again.
-fn fill(stream: &Stream, buffer: &DeviceBuffer, double: bool) -> Result<(), Error> {
-    const PIECE: u64 = 32 << 20;
-    let piece = measure::noise(PIECE.min(buffer.bytes()) as usize, double);
-    let mut at = 0;
-    while at < buffer.bytes() {
-        let length = PIECE.min(buffer.bytes() - at);
-        stream.upload_at(buffer, at, &piece[..length as usize])?;
-        at += length;
-    }
-    Ok(())
-}
-
 impl Execute for CudaWork {
     fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
-        let bytes = measure::bytes(&self.program.problem);
-        let double = self.program.problem.precision == Precision::F64;
-        let context = &self.context;
-        let (stream, buffers) = (context.stream()?, self.buffers()?);
-        for buffer in buffers.input.iter().chain(&buffers.output) {
-            fill(&stream, buffer, double)?;
-        }
-        let copy = Self::load(context, copy::program(bytes / 2, &context.limits)?)?;
-        let copied = copy.buffers()?;
-        fill(&stream, &copied.input[0], double)?;
-        let timed = |repeats: u32, work: &Self, buffers: &Buffers| {
-            // SAFETY: the stream is this context's; the buffers were allocated for this work and outlive the
-            // timing, which waits.
-            let enqueue = || unsafe { work.enqueue(stream.raw(), buffers.pointers()) };
-            let milliseconds = context.time_on_stream(&stream, repeats, enqueue)?;
-            Ok(f64::from(milliseconds) * 1e-3 * f64::from(repeats))
-        };
-        let copies = |repeats| timed(repeats, &copy, &copied);
-        let result = measure::in_turns(budget, bytes, true, copies, |repeats| timed(repeats, self, &buffers));
-        let drained = stream.synchronize();
-        result.and_then(|measured| drained.map(|()| measured))
+        timing::measure(self, budget)
     }
 
     fn program(&self) -> Option<&Program> {

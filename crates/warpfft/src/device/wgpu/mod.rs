@@ -2,6 +2,7 @@
 
 mod adapter;
 mod bound;
+mod timing;
 mod work;
 
 use std::collections::HashMap;

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use warpfft_core::emit;
 use warpfft_core::kernel::{Access, Kernel, Verified};
-use warpfft_core::problem::{Placement, Precision};
+use warpfft_core::problem::Placement;
 use warpfft_core::program::Program;
 use warpfft_core::target::Api;
 
 use super::Gpu;
 use super::bound::{Bound, WgpuBuffers};
-use crate::copy;
+use super::timing;
 use crate::device::backend::{Execute, HostJob};
 use crate::device::cache::hash;
 use crate::device::check;
 use crate::error::Error;
-use crate::measure::{self, Measurement};
+use crate::measure::Measurement;
 use crate::span;
 
 /// Usage of buffers that hold the caller's data during a run on host memory.
@@ -54,7 +54,11 @@ impl WgpuWork {
         Ok(Self { gpu: Arc::clone(gpu), program, pipelines, tables })
     }
 
-    pub fn gpu(&self) -> &Gpu {
+    pub fn compiled(&self) -> &Program {
+        &self.program
+    }
+
+    pub fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu
     }
 
@@ -63,7 +67,7 @@ impl WgpuWork {
     }
 
     /// A buffer for each plane, with the caller's bytes in it where they are given.
-    fn planes(
+    pub fn planes(
         &self,
         host: [&[u8]; 2],
         bytes: [u64; 2],
@@ -188,56 +192,19 @@ fn build(gpu: &Gpu, kernel: &Kernel, text: String) -> Pipeline {
 }
 
 impl WgpuWork {
-    /// Data to measure with, bound.
-    fn bound_to_noise(&self) -> Result<Bound, Error> {
-        let problem = &self.program.problem;
-        let (read, written) = (span::input(problem)?, self.written()?);
-        let read = match problem.placement {
-            Placement::InPlace => [0, 0],
-            Placement::OutOfPlace => span::plane_bytes(problem, problem.input, read),
-        };
-        let double = problem.precision == Precision::F64;
-        let [re, im] = [read[0].max(written[0]), read[1].max(written[1])]
-            .map(|bytes| measure::noise(bytes as usize, double));
-        let input = self.planes([&re, &im], read, true)?;
-        let output = self.planes([&re, &im], written, true)?;
-        self.bind(&WgpuBuffers {
-            input: [input[0].as_ref(), input[1].as_ref()].map(|plane| plane.map(|buffer| (buffer, 0))),
-            output: [output[0].as_ref(), output[1].as_ref()].map(|plane| plane.map(|buffer| (buffer, 0))),
-        })
-    }
-
     /// Bytes of each of the output's planes; in place, they also hold the input.
-    fn written(&self) -> Result<[u64; 2], Error> {
+    pub fn written(&self) -> Result<[u64; 2], Error> {
         let problem = &self.program.problem;
         let (input, output) = (span::input(problem)?, span::output(problem)?);
         let in_place = problem.placement == Placement::InPlace;
         let both = if in_place && input.elements > output.elements { input } else { output };
         Ok(span::plane_bytes(problem, problem.output, both))
     }
-
-    /// Seconds of that many runs in one submission.
-    fn timed(&self, repeats: u32, bound: &Bound) -> Result<f64, Error> {
-        let gpu = &self.gpu;
-        measure::clock(1, || {
-            gpu.guarded(0, || {
-                let about = wgpu::CommandEncoderDescriptor::default();
-                let mut encoder = gpu.device.create_command_encoder(&about);
-                (0..repeats).for_each(|_| bound.encode(&mut encoder));
-                gpu.queue.submit([encoder.finish()]);
-            })?;
-            gpu.wait()
-        })
-    }
 }
 
 impl Execute for WgpuWork {
     fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
-        let bytes = measure::bytes(&self.program.problem);
-        let copy = Self::load(&self.gpu, copy::program(bytes / 2, &self.gpu.limits)?)?;
-        let (own, copied) = (self.bound_to_noise()?, copy.bound_to_noise()?);
-        let copies = |repeats| copy.timed(repeats, &copied);
-        measure::in_turns(budget, bytes, false, copies, |repeats| self.timed(repeats, &own))
+        timing::measure(self, budget)
     }
 
     fn program(&self) -> Option<&Program> {

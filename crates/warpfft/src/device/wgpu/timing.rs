@@ -1,0 +1,90 @@
+//! A program against plain copies, on sets of buffers that together exceed the cache.
+
+use std::time::Duration;
+
+use warpfft_core::problem::{Placement, Precision, Problem};
+
+use super::Gpu;
+use super::bound::{Bound, WgpuBuffers};
+use super::work::WgpuWork;
+use crate::copy;
+use crate::error::Error;
+use crate::measure::{self, Contest, Measurement, Timed, Turns};
+use crate::span;
+
+/// Cache that measurements assume, since no interface tells.
+const CACHE_BYTES: u64 = 32 << 20;
+/// Sets of buffers in a measurement at most: each has bindings of its own.
+const MOST_SETS: u64 = 32;
+
+/// Input and output of one set.
+struct Set {
+    input: [Option<wgpu::Buffer>; 2],
+    output: [Option<wgpu::Buffer>; 2],
+}
+
+impl Set {
+    /// Buffers for a work, with numbers in them to measure with.
+    fn new(work: &WgpuWork, problem: &Problem) -> Result<Self, Error> {
+        let read = match problem.placement {
+            Placement::InPlace => [0, 0],
+            Placement::OutOfPlace => span::plane_bytes(problem, problem.input, span::input(problem)?),
+        };
+        let written = work.written()?;
+        let double = problem.precision == Precision::F64;
+        let noise = |plane: usize| measure::noise(read[plane].max(written[plane]), double, "processor");
+        let (re, im) = (noise(0)?, noise(1)?);
+        Ok(Self {
+            input: work.planes([&re, &im], read, true)?,
+            output: work.planes([&re, &im], written, true)?,
+        })
+    }
+
+    fn bind(&self, work: &WgpuWork) -> Result<Bound, Error> {
+        fn from_start(planes: &[Option<wgpu::Buffer>; 2]) -> [Option<(&wgpu::Buffer, u64)>; 2] {
+            planes.each_ref().map(|plane| plane.as_ref().map(|buffer| (buffer, 0)))
+        }
+        work.bind(&WgpuBuffers { input: from_start(&self.input), output: from_start(&self.output) })
+    }
+}
+
+/// Seconds of that many runs in one submission, on the sets of buffers in turn.
+fn submitted(gpu: &Gpu, repeats: u32, bound: &[Bound], turns: &Turns) -> Result<f64, Error> {
+    measure::clock(1, || {
+        gpu.guarded(0, || {
+            let about = wgpu::CommandEncoderDescriptor::default();
+            let mut encoder = gpu.device.create_command_encoder(&about);
+            (0..repeats).for_each(|_| bound[turns.next() as usize].encode(&mut encoder));
+            gpu.queue.submit([encoder.finish()]);
+        })?;
+        gpu.wait()
+    })
+}
+
+/// Times a program against the fastest plain copy of its data.
+pub(super) fn measure(work: &WgpuWork, budget: Duration) -> Result<Measurement, Error> {
+    let gpu = work.gpu();
+    let problem = &work.compiled().problem;
+    let bytes = measure::bytes(problem);
+    let turns = Turns::new(bytes, CACHE_BYTES.max(gpu.limits.l2_bytes), MOST_SETS);
+    let timed = |bound: Vec<Bound>| -> Timed<'_> {
+        let turns = &turns;
+        Box::new(move |repeats| submitted(gpu, repeats, &bound, turns))
+    };
+    let own: Vec<Bound> =
+        (0..turns.sets).map(|_| Set::new(work, problem)?.bind(work)).collect::<Result<_, Error>>()?;
+    let mut copied: Vec<Set> = Vec::new();
+    let mut copies = Vec::new();
+    for (name, program) in copy::programs(bytes / 2, &gpu.limits)? {
+        let data = program.problem.clone();
+        let copy = WgpuWork::load(gpu, program)?;
+        // All copies work on the same buffers.
+        while (copied.len() as u64) < turns.sets {
+            copied.push(Set::new(&copy, &data)?);
+        }
+        let bound = copied.iter().map(|set| set.bind(&copy)).collect::<Result<_, Error>>()?;
+        copies.push((name, timed(bound)));
+    }
+    let transform = timed(own);
+    Contest { copies, transform, bytes, buffer_sets: turns.sets, on_device: false }.run(budget)
+}
