@@ -48,3 +48,67 @@ fn chirp_spectrum(n: u64, m: u64) -> Vec<(f64, f64)> {
     rustfft::FftPlanner::new().plan_fft_forward(m as usize).process(&mut filter);
     filter.into_iter().map(|z| (z.re, z.im)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::TAU;
+
+    /// `exp(-2 pi i k / n)`, by the library's own sine of a reduced angle.
+    fn turn(k: u64, n: u64) -> Complex<f64> {
+        Complex::from_polar(1.0, -TAU * (k % n) as f64 / n as f64)
+    }
+
+    fn assert_near(got: &[(f64, f64)], want: impl Iterator<Item = Complex<f64>>, tolerance: f64, what: &str) {
+        let want: Vec<_> = want.collect();
+        assert_eq!(got.len(), want.len(), "{what}");
+        for (i, (&(re, im), want)) in got.iter().zip(want).enumerate() {
+            let error = (Complex::new(re, im) - want).norm();
+            assert!(error < tolerance, "{what}[{i}]: off by {error:e}");
+        }
+    }
+
+    #[test]
+    fn a_table_has_the_entries_that_it_says() {
+        let kinds = [
+            TableKind::Stage { radix: 7, done: 15 },
+            TableKind::Stage { radix: 31, done: 2 },
+            TableKind::Roots { modulus: 1000, step: 32, len: 32 },
+            TableKind::Chirp { n: 37 },
+            TableKind::ChirpSpectrum { n: 37, m: 81 },
+        ];
+        for kind in kinds {
+            assert_eq!(build(kind, Precision::F32).bytes(), 8 * kind.len(), "{kind:?}");
+            assert_eq!(build(kind, Precision::F64).bytes(), 16 * kind.len(), "{kind:?}");
+            assert!(!kind.is_empty());
+        }
+    }
+
+    #[test]
+    fn entries_are_the_sines_and_cosines_they_stand_for() {
+        for (radix, done) in [(2, 1), (4, 16), (7, 15), (16, 8), (23, 6)] {
+            let exponents =
+                exact_powers(radix).into_iter().flat_map(|j| (0..done).map(move |k| u64::from(j) * k));
+            let want = exponents.map(|k| turn(k, u64::from(radix) * done));
+            assert_near(&values(TableKind::Stage { radix, done }), want, 1e-14, "stage");
+        }
+        let want = (0..40).map(|x| turn(x * 26, 1000));
+        assert_near(&values(TableKind::Roots { modulus: 1000, step: 26, len: 40 }), want, 1e-14, "roots");
+        let want = (0..37).map(|k| turn(k * k, 74));
+        assert_near(&values(TableKind::Chirp { n: 37 }), want, 1e-14, "chirp");
+    }
+
+    #[test]
+    fn the_chirps_spectrum_is_its_direct_transform() {
+        for (n, m) in [(3_u64, 5_u64), (37, 73), (37, 80)] {
+            let filter: Vec<Complex<f64>> = (0..m)
+                .map(|at| {
+                    let k = if at < n { at } else { m - at };
+                    if k < n { turn(k * k, 2 * n).conj() / m as f64 } else { Complex::default() }
+                })
+                .collect();
+            let want = (0..m).map(|f| filter.iter().zip(0..).map(|(x, at)| x * turn(f * at, m)).sum());
+            assert_near(&values(TableKind::ChirpSpectrum { n, m }), want, 1e-14, "spectrum");
+        }
+    }
+}
