@@ -61,8 +61,8 @@ impl Scale {
             },
             // Its driver takes up to a second for a kernel.
             DeviceKind::Wgpu if !device.is_hardware() => Self {
-                lengths: (1..=64).chain((71..4096).step_by(128)).chain([512, 1024, 2048, 4096]).collect(),
-                layouts: &[15, 64, 97],
+                lengths: (1..=64).chain((71..4096).step_by(256)).chain([512, 1024, 2048, 4096]).collect(),
+                layouts: &[15, 64],
                 points: 5000,
             },
             _ => Self { lengths: (1..=1024).chain(SPREAD).collect(), layouts: MANY, points: u64::MAX },
