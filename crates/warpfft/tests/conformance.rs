@@ -3,19 +3,7 @@
 mod cases;
 
 use warpfft::core::problem::{Format, Placement, Precision};
-use warpfft::{Complex, Device, DeviceKind, Error, Which};
-
-/// Every device that can be used here; prints which cannot, and why.
-fn devices() -> Vec<Device> {
-    let mut devices = Vec::new();
-    for kind in [DeviceKind::Cpu, DeviceKind::Sim, DeviceKind::Wgpu, DeviceKind::Cuda] {
-        match Device::open(kind) {
-            Ok(device) => devices.push(device),
-            Err(why) => println!("{kind} skipped: {why}"),
-        }
-    }
-    devices
-}
+use warpfft::{Complex, Error, Which};
 
 fn tolerance(precision: Precision) -> f64 {
     match precision {
@@ -27,7 +15,7 @@ fn tolerance(precision: Precision) -> f64 {
 #[test]
 fn every_case_on_every_device() {
     let mut wrong = Vec::new();
-    for device in devices() {
+    for device in cases::devices() {
         for precision in [Precision::F32, Precision::F64] {
             for (name, problem) in cases::cases(precision) {
                 let error = match precision {
@@ -50,7 +38,7 @@ fn every_case_on_every_device() {
 
 #[test]
 fn short_buffers_are_refused_and_kept() {
-    for device in devices() {
+    for device in cases::devices() {
         let plan = device.plan(&cases::packed(&[16], 2)).expect("every device does 16 points");
         let whole = vec![Complex::new(1.0_f32, 2.0); 32];
         let mut short = vec![Complex::new(7.0_f32, 7.0); 31];
@@ -69,7 +57,7 @@ fn short_buffers_are_refused_and_kept() {
 
 #[test]
 fn data_of_the_wrong_sort_is_refused() {
-    for device in devices() {
+    for device in cases::devices() {
         let problem = cases::packed(&[8], 1);
         let plan = device.plan(&problem).expect("every device does 8 points");
         let wide = [Complex::new(0.0_f64, 0.0); 8];
@@ -86,7 +74,7 @@ fn data_of_the_wrong_sort_is_refused() {
 
 #[test]
 fn one_plan_serves_many_threads() {
-    for device in devices() {
+    for device in cases::devices() {
         let problem = cases::packed(&[32], 4);
         let plan = device.plan(&problem).expect("every device does 32 points");
         let inputs: Vec<Vec<Complex<f32>>> =

@@ -3,7 +3,7 @@
 use crate::cost::Model;
 use crate::pass::Pass;
 use crate::planner::max_points;
-use crate::target::Limits;
+use crate::target::{Api, Limits};
 
 /// The tile of one block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,25 @@ const BATCHES: [u64; 26] =
 
 /// The cheapest tile; `None` where no tile fits the device.
 pub fn choose(pass: &Pass, limits: &Limits) -> Option<Choice> {
+    cheapest(pass, limits).or_else(|| {
+        let choice = cheapest(pass, &crowded(limits)?)?;
+        Some(Choice { cost: choice.cost + SPILLED, ..choice })
+    })
+}
+
+/// Copies that a kernel costs beyond the model's count when the driver has to keep values in memory.
+const SPILLED: f64 = 1.0;
+
+/// Limits for passes that need more registers than a driver is sure to have. WGSL names no number of registers: its
+/// compilers make room by themselves, so that such a kernel is slow, but there is one. In double precision with
+/// 128 registers, the radices from 19 on need this.
+fn crowded(limits: &Limits) -> Option<Limits> {
+    let wgsl = matches!(limits.api, Api::Wgsl { .. });
+    let registers_per_sm = limits.registers_per_sm.saturating_mul(4);
+    wgsl.then(|| Limits { registers_per_thread: 512, registers_per_sm, ..limits.clone() })
+}
+
+fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
     let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
     let most = max_points(limits, pass.precision);
     let mut best: Option<Choice> = None;

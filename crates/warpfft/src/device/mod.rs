@@ -120,7 +120,7 @@ impl Device {
             DeviceKind::Auto => Ok([DeviceKind::Cuda, DeviceKind::Wgpu]
                 .into_iter()
                 .filter_map(|kind| Self::open(kind).ok())
-                .find(Self::is_fast)
+                .find(Self::is_hardware)
                 .unwrap_or_else(Self::cpu)),
             #[allow(unreachable_patterns, reason = "reached in builds without all devices")]
             kind => Err(Error::NotBuilt { kind }),
@@ -137,8 +137,9 @@ impl Device {
         Self(sim::open(limits))
     }
 
-    /// Whether it is hardware of its own, and not this processor in disguise.
-    fn is_fast(&self) -> bool {
+    /// Whether it is hardware of its own, and not this processor in disguise: the simulator, or a software driver of a
+    /// GPU interface.
+    pub fn is_hardware(&self) -> bool {
         self.0.is_hardware()
     }
 

@@ -1,17 +1,36 @@
 //! The cases that every device runs, held against the reference in double-double precision.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub mod accuracy;
+
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use warpfft::core::math::reference::reference;
 use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
-use warpfft::{Complex, Device, Error, Planes, PlanesMut, Real};
+use warpfft::{Complex, Device, DeviceKind, Error, Planes, PlanesMut, Real};
 
 /// A value that is in no transform: it must survive wherever the problem does not write.
 pub const CANARY: f64 = 12_345.0;
 
 /// Complex elements behind the span, which no call may touch.
 const BEYOND: usize = 7;
+
+/// Every device that can be used here; prints which cannot, and why. `WARPFFT_DEVICE` picks one.
+pub fn devices() -> Vec<Device> {
+    let only = std::env::var("WARPFFT_DEVICE").ok();
+    let mut devices = Vec::new();
+    for kind in [DeviceKind::Cpu, DeviceKind::Sim, DeviceKind::Wgpu, DeviceKind::Cuda] {
+        if only.as_ref().is_some_and(|only| *only != kind.to_string()) {
+            println!("{kind} skipped: WARPFFT_DEVICE asks for another");
+            continue;
+        }
+        match Device::open(kind) {
+            Ok(device) => devices.push(device),
+            Err(why) => println!("{kind} skipped: {why}"),
+        }
+    }
+    devices
+}
 
 /// A forward problem: packed row-major, interleaved, f32, out of place.
 pub fn packed(shape: &[u64], batch: u64) -> Problem {
