@@ -188,14 +188,14 @@ impl<'a> Model<'a> {
         let threads = f64::from(threads);
         let large = (threads / 256.0).log2().max(0.0) * 0.01;
         let small = (128.0 / threads).log2().max(0.0) * 0.015;
-        // A convolution's code is twice as long.
-        let code = if self.convolves { 1.5 } else { 1.0 };
+        // A convolution's code is long: both ways, and guards. Few elements a thread keep it short.
+        let code = if self.convolves { 4.0 } else { 1.0 };
         let held = f64::from(took.per_thread) * self.bytes as f64 * code;
         let heavy = (held / 128.0).log2().max(0.0) * 0.02 + (held / 256.0).log2().max(0.0) * 0.2;
         // Radices whose needs differ by more than two to one leave registers idle in one stage or short in another.
         let radices = self.stages.iter().map(|&(radix, _)| f64::from(radix));
         let (least, most) = radices.fold((f64::MAX, 1.0_f64), |(a, b), r| (a.min(r), b.max(r)));
-        let uneven = (most / least.min(most) / 2.0).log2().max(0.0) * 0.03;
+        let uneven = (most / least.min(most) / 2.0).log2().max(0.0) * 0.002;
         uneven + alone + starved + few + large + small + heavy
     }
 }

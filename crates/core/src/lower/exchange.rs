@@ -29,7 +29,7 @@ pub fn choose(
     let mut best: Option<SharedLayout> = None;
     for order in orders(write, read) {
         for padding in paddings(order.len()) {
-            let candidate = strided(digits, &order, padding);
+            let candidate = strided(digits, &order, &padding);
             if candidate.len > max_len {
                 continue;
             }
@@ -49,7 +49,7 @@ pub fn choose(
             break;
         }
     }
-    best.unwrap_or_else(|| strided(digits, &orders(write, read)[0], None))
+    best.unwrap_or_else(|| strided(digits, &orders(write, read)[0], &[]))
 }
 
 /// Digit orders worth trying: as the writer or the reader enumerates, with its register digit outermost or
@@ -68,22 +68,22 @@ fn orders(write: &Layout, read: &Layout) -> Vec<Vec<usize>> {
     all
 }
 
-/// No padding, then padding of 1, 2 or 4 elements after each level.
-fn paddings(levels: usize) -> impl Iterator<Item = Option<(usize, i64)>> {
-    let padded = (1..levels).flat_map(|level| [1, 2, 4].map(|pad| Some((level, pad))));
-    std::iter::once(None).chain(padded)
+/// No padding, then padding of 1, 2 or 4 elements after one level, then of 1 or 2 after two.
+fn paddings(levels: usize) -> impl Iterator<Item = Vec<(usize, i64)>> {
+    let one = (1..levels).flat_map(|level| [1, 2, 4].map(|pad| vec![(level, pad)]));
+    let two = (1..levels).flat_map(move |low| {
+        (low + 1..levels)
+            .flat_map(move |high| [(1, 1), (1, 2), (2, 1), (2, 2)].map(|(a, b)| vec![(low, a), (high, b)]))
+    });
+    std::iter::once(Vec::new()).chain(one).chain(two)
 }
 
-fn strided(digits: &Digits, order: &[usize], padding: Option<(usize, i64)>) -> SharedLayout {
+fn strided(digits: &Digits, order: &[usize], padding: &[(usize, i64)]) -> SharedLayout {
     let mut strides = vec![0; digits.all.len()];
     let mut stride = 1_i64;
     let mut len = 1_i64;
     for (level, &d) in order.iter().enumerate() {
-        if let Some((at, pad)) = padding
-            && at == level
-        {
-            stride += pad;
-        }
+        stride += padding.iter().filter(|(at, _)| *at == level).map(|(_, pad)| pad).sum::<i64>();
         strides[d] = stride;
         len += (i64::from(digits.all[d].size) - 1) * stride;
         stride *= i64::from(digits.all[d].size);

@@ -74,8 +74,9 @@ pub(crate) struct Lowering<'a> {
 pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     let blocks: u64 = pass.batch.iter().zip(&tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).product();
     let mut b = Builder::new(name, tile.threads, blocks);
-    if cost::occupancy(pass, tile, limits).is_some_and(|took| took.asked) {
-        b.min_blocks(2);
+    // The assembler is told what the tile was chosen for: left alone, it may take more registers than that.
+    if let Some(took) = cost::occupancy(pass, tile, limits).filter(|took| took.blocks > 1) {
+        b.min_blocks(took.blocks);
     }
     let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads };
     let real = match pass.precision {
@@ -200,11 +201,11 @@ impl Lowering<'_> {
         let run = self.digits.run(&direct.order, strides) * bytes;
         let linear = self.digits.by_stride(None, strides);
         let whole = self.digits.run(&linear, strides) * bytes;
-        // A sector has 32 bytes. A thread that owns a whole transform of at most two 16-byte accesses needs no
+        // A sector has 32 bytes. A thread that owns a whole transform of one 16-byte access needs no
         // help; reads of split sectors are caught by the L1 cache, writes are not.
         let own_run = register.is_some_and(|r| {
             let size = u64::from(self.digits.all[r].size);
-            strides[r] == 1 && size * bytes <= 32 && size.is_power_of_two()
+            strides[r] == 1 && size * bytes <= 16 && size.is_power_of_two()
         });
         let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
         if good || whole <= run { direct } else { Layout { register: None, order: linear } }

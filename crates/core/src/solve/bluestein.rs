@@ -27,9 +27,11 @@ impl Solver for Bluestein {
         let mut lengths: Vec<u64> =
             families.iter().filter_map(|primes| factor::smooth_at_least(least, primes)).collect();
         lengths.dedup();
-        lengths
-            .into_iter()
-            .filter_map(|m| Some(Plan::Bluestein { n, inner: Box::new(planner.best(m)?) }))
-            .collect()
+        // What is best alone need not be best twice in a row with a product between.
+        let mut inner: Vec<Plan> = lengths.iter().flat_map(|&m| planner.offered(m)).collect();
+        if inner.is_empty() {
+            inner.extend(lengths.iter().filter_map(|&m| planner.best(m)));
+        }
+        inner.into_iter().map(|inner| Plan::Bluestein { n, inner: Box::new(inner) }).collect()
     }
 }

@@ -6,8 +6,9 @@ use libloading::{Library, Symbol};
 
 type Handle = *mut c_void;
 
-/// `CU_STREAM_CAPTURE_MODE_GLOBAL`: every call that may not be captured is an error, on any stream.
-const CAPTURE_GLOBAL: c_int = 0;
+/// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`: a call on this thread that may not be captured is an error. The global mode
+/// would forbid other tests of this process to allocate meanwhile.
+const CAPTURE_THREAD: c_int = 1;
 
 /// The driver's library, opened once more.
 pub struct Graphs(Library);
@@ -47,7 +48,7 @@ impl Graphs {
         unsafe {
             let begin: Symbol<unsafe extern "system" fn(Handle, c_int) -> c_int> =
                 self.symbol("cuStreamBeginCapture_v2\0");
-            assert_eq!(begin(stream, CAPTURE_GLOBAL), 0, "capture does not begin");
+            assert_eq!(begin(stream, CAPTURE_THREAD), 0, "capture does not begin");
             enqueue();
             let end: Symbol<unsafe extern "system" fn(Handle, *mut Handle) -> c_int> =
                 self.symbol("cuStreamEndCapture\0");
