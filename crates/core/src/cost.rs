@@ -130,7 +130,7 @@ impl<'a> Model<'a> {
             scratch = scratch.max(words * facts(radix).scratch);
         }
         let guards = match (self.convolves, self.twiddled) {
-            (true, false) => 14 + 12 * words + 16 * uneven,
+            (true, false) => 14 + 12 * words + 6 * uneven,
             (true, true) => 14 + 28 * words + 16 * uneven,
             (false, _) => 6 * uneven,
         };
@@ -195,7 +195,8 @@ impl<'a> Model<'a> {
         // Radices whose needs differ by more than two to one leave registers idle in one stage or short in another.
         let radices = self.stages.iter().map(|&(radix, _)| f64::from(radix));
         let (least, most) = radices.fold((f64::MAX, 1.0_f64), |(a, b), r| (a.min(r), b.max(r)));
-        let uneven = (most / least.min(most) / 2.0).log2().max(0.0) * 0.002;
+        let uneven =
+            (most / least.min(most) / 2.0).log2().max(0.0) * if self.convolves { 0.3 } else { 0.002 };
         uneven + alone + starved + few + large + small + heavy
     }
 }

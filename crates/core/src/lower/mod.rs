@@ -74,8 +74,7 @@ pub(crate) struct Lowering<'a> {
 pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     let blocks: u64 = pass.batch.iter().zip(&tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).product();
     let mut b = Builder::new(name, tile.threads, blocks);
-    // The assembler is told what the tile was chosen for: left alone, it may take more registers than that.
-    if let Some(took) = cost::occupancy(pass, tile, limits).filter(|took| took.blocks > 1) {
+    if let Some(took) = cost::occupancy(pass, tile, limits).filter(|took| took.asked) {
         b.min_blocks(took.blocks);
     }
     let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads };
