@@ -17,7 +17,8 @@ use std::path::Path;
 use warpfft_core::emit;
 use warpfft_core::kernel::verify::verify;
 use warpfft_core::kernel::{Kernel, Verified};
-use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft_core::problem::Precision;
+use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
 /// Points of each batch.
@@ -44,29 +45,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     for n in lengths {
         for precision in [Precision::F32, Precision::F64] {
-            let program = warpfft_core::compile(&batched(n, precision), &limits)?;
+            let problem = Fft::new([n]).batch((POINTS / n.max(1)).max(1)).precision(precision).build()?;
+            let program = warpfft_core::compile(&problem, &limits)?;
             for (i, kernel) in program.kernels.iter().enumerate() {
                 write(folder, &format!("{precision:?}_{n}_{i}").to_lowercase(), kernel, sm)?;
             }
         }
     }
     Ok(())
-}
-
-fn batched(n: u64, precision: Precision) -> Problem {
-    let rows = (POINTS / n).max(1);
-    Problem {
-        transform: vec![Dim::new(n, 1, 1)],
-        batch: if rows > 1 { vec![Dim::new(rows, n as i64, n as i64)] } else { Vec::new() },
-        input_offset: 0,
-        output_offset: 0,
-        precision,
-        input: Format::Interleaved,
-        output: Format::Interleaved,
-        placement: Placement::OutOfPlace,
-        direction: Direction::Forward,
-        scale: 1.0,
-    }
 }
 
 fn write(folder: &Path, name: &str, kernel: &Verified<Kernel>, sm: u32) -> Result<(), Box<dyn Error>> {

@@ -4,7 +4,8 @@
 use std::time::Instant;
 
 use warpfft_core::kernel::{Block, pass};
-use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft_core::problem::Precision;
+use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 use warpfft_core::{lower, schedule};
 
@@ -13,8 +14,9 @@ fn main() {
     for arg in std::env::args().skip(1) {
         let n: u64 = arg.parse().expect("a length");
         for precision in [Precision::F32, Precision::F64] {
-            let problem = batched(n, precision);
-            let schedule = match schedule::schedule(&problem, &limits) {
+            let rows = ((1_u64 << 24) / n.max(1)).max(1);
+            let problem = Fft::new([n]).batch(rows).precision(precision).build();
+            let schedule = match problem.and_then(|problem| schedule::schedule(&problem, &limits)) {
                 Ok(schedule) => schedule,
                 Err(error) => {
                     println!("{n}: {error}");
@@ -39,22 +41,6 @@ fn main() {
                 }
             }
         }
-    }
-}
-
-fn batched(n: u64, precision: Precision) -> Problem {
-    let rows = ((1_u64 << 24) / n).max(2);
-    Problem {
-        transform: vec![Dim::new(n, 1, 1)],
-        batch: vec![Dim::new(rows, n as i64, n as i64)],
-        input_offset: 0,
-        output_offset: 0,
-        precision,
-        input: Format::Interleaved,
-        output: Format::Interleaved,
-        placement: Placement::OutOfPlace,
-        direction: Direction::Forward,
-        scale: 1.0,
     }
 }
 
