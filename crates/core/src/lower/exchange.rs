@@ -93,7 +93,7 @@ fn strided(digits: &Digits, order: &[usize], padding: &[(usize, i64)]) -> Shared
 
 /// Wavefronts (actual, ideal) of a layout's accesses: those of a first, a middle and a last full warp, for
 /// every slot. The hardware serves 8-byte accesses by half-warps and 16-byte accesses by quarters.
-fn wavefronts(
+pub(super) fn wavefronts(
     digits: &Digits,
     layout: &Layout,
     strides: &[i64],
