@@ -168,6 +168,8 @@ impl<'a> Model<'a> {
         let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
         let asked = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
         let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
+        // Left alone, the assembler loads tables ahead of their use until its registers are full.
+        let asked = asked || self.permutations > 0.0;
         Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked })
     }
 

@@ -56,7 +56,7 @@ fn rader_spectrum(p: u64) -> Vec<(f64, f64)> {
 }
 
 /// Where index n stands: each part's own index, in Rader's order where it has one, times its stride.
-fn places(parts: &[Coordinate], output: bool) -> Vec<u32> {
+pub(crate) fn places(parts: &[Coordinate], output: bool) -> Vec<u32> {
     let n: u64 = parts.iter().map(|part| part.n).product();
     let mut places = vec![0_u32; n as usize];
     for part in parts.iter().filter(|part| part.n > 1) {

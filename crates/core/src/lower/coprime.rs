@@ -6,9 +6,10 @@
 use crate::kernel::{Cache, Cmp, Cx, Space, Value};
 use crate::pass::{Coordinate, CoprimePart, PartKind, TableKind};
 use crate::problem::Direction;
+use crate::tables;
 
 use super::digits::{Digit, Digits, Layout};
-use super::exchange::wavefronts;
+use super::exchange::{BANK_ROW, wavefronts};
 use super::{Held, Lowering, Slot, Step};
 
 /// Where the tile's elements stand in shared memory between the parts.
@@ -54,56 +55,113 @@ fn others(parts: &[CoprimePart], own: usize, places: &Places, batch: &[Digit]) -
     all
 }
 
-/// Strides with the fewest bank conflicts, of those with every subset of the dimensions made odd.
-fn arrange(parts: &[CoprimePart], batch: &[Digit], threads: u32, complex_bytes: u64) -> Places {
-    let sizes: Vec<i64> = batch
-        .iter()
-        .map(|digit| i64::from(digit.size))
-        .chain(parts.iter().map(|part| part.n as i64))
-        .collect();
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order[batch.len()..].sort_by_key(|&d| sizes[d]);
+/// Strides with the fewest bank conflicts: repeated dimensions inside or outside of the parts, and every subset of
+/// the strides made odd.
+fn arrange(parts: &[CoprimePart], whole: &Digits, batch: &[Digit], threads: u32, complex_bytes: u64) -> Places {
+    let sizes: Vec<i64> =
+        batch.iter().map(|digit| i64::from(digit.size)).chain(parts.iter().map(|part| part.n as i64)).collect();
+    let mut inside: Vec<usize> = (0..sizes.len()).collect();
+    inside[batch.len()..].sort_by_key(|&d| sizes[d]);
+    let mut outside = inside.clone();
+    outside.rotate_left(batch.len());
+    let unit = Places { parts: vec![1; parts.len()], batch: Vec::new(), len: 0 };
+    let own = [false, true].map(|output| {
+        let alone = |part| {
+            let mut alone = unit.coordinates(parts);
+            alone.iter_mut().enumerate().for_each(|(i, one)| one.stride = u32::from(i == part));
+            tables::places(&alone, output)
+        };
+        (0..parts.len()).map(alone).collect::<Vec<_>>()
+    });
     let mut best: Option<(u64, Places)> = None;
-    for odd in 0..1_u32 << sizes.len() {
-        let mut strides = vec![0; sizes.len()];
-        let (mut stride, mut len) = (1_i64, 1_i64);
-        for &d in &order {
-            stride |= i64::from(odd >> d & 1);
-            strides[d] = stride;
-            len += (sizes[d] - 1) * stride;
-            stride *= sizes[d];
-        }
-        let places =
-            Places { parts: strides[batch.len()..].to_vec(), batch: strides[..batch.len()].to_vec(), len };
-        let conflicts: u64 = (0..parts.len())
-            .map(|own| {
-                let others = others(parts, own, &places, batch);
-                let digits = Digits::of_part(&parts[own], places.parts[own], &others);
-                let stages = &digits.stages[0];
-                let ends =
-                    [(stages.first(), digits.weights(|d| d.is)), (stages.last(), digits.weights(|d| d.os))];
-                ends.iter()
-                    .map(|(register, strides)| {
-                        let register = register.copied();
-                        let layout = Layout { register, order: digits.by_stride(register, strides) };
-                        wavefronts(&digits, &layout, strides, threads, complex_bytes).0
-                    })
-                    .sum::<u64>()
-            })
-            .sum();
-        let better = best.as_ref().is_none_or(|(least, known)| (conflicts, places.len) < (*least, known.len));
-        if better {
-            best = Some((conflicts, places));
+    for order in [outside, inside] {
+        for odd in 0..1_u32 << sizes.len() {
+            let mut strides = vec![0; sizes.len()];
+            let (mut stride, mut len) = (1_i64, 1_i64);
+            for &d in &order {
+                stride |= i64::from(odd >> d & 1);
+                strides[d] = stride;
+                len += (sizes[d] - 1) * stride;
+                stride *= sizes[d];
+            }
+            let (rows, columns) = strides.split_at(batch.len());
+            let places = Places { parts: columns.to_vec(), batch: rows.to_vec(), len };
+            let between: u64 =
+                (0..parts.len()).map(|own| part_wavefronts(parts, own, &places, batch, threads, complex_bytes)).sum();
+            let ends: u64 = (own.iter().zip([false, true]))
+                .map(|(own, writes)| permuted_wavefronts(own, writes, whole, &places, complex_bytes))
+                .sum();
+            let better = best
+                .as_ref()
+                .is_none_or(|(least, known)| (between + ends, places.len) < (*least, known.len));
+            if better {
+                best = Some((between + ends, places));
+            }
         }
     }
     best.expect("one arrangement is always tried").1
+}
+
+/// Wavefronts of a part's way out of shared memory and back, per warp that is looked at.
+fn part_wavefronts(
+    parts: &[CoprimePart],
+    own: usize,
+    places: &Places,
+    batch: &[Digit],
+    threads: u32,
+    complex_bytes: u64,
+) -> u64 {
+    let others = others(parts, own, places, batch);
+    let digits = Digits::of_part(&parts[own], places.parts[own], &others);
+    let stages = &digits.stages[0];
+    let ends = [(stages.first(), digits.weights(|d| d.is)), (stages.last(), digits.weights(|d| d.os))];
+    ends.iter()
+        .map(|(register, strides)| {
+            let register = register.copied();
+            let layout = Layout { register, order: digits.by_stride(register, strides) };
+            wavefronts(&digits, &layout, strides, threads, complex_bytes).0
+        })
+        .sum()
+}
+
+/// Wavefronts of the permuted way in or out, for as many warps as [`wavefronts`] looks at. `own` has each part's
+/// coordinate of every index.
+fn permuted_wavefronts(own: &[Vec<u32>], writes: bool, whole: &Digits, places: &Places, complex_bytes: u64) -> u64 {
+    let lanes = (BANK_ROW / complex_bytes) as usize;
+    let order = whole.by_stride(None, &whole.weights(|digit| if writes { digit.os } else { digit.is }));
+    let total = whole.elements() as usize;
+    let place = |element: usize| -> i64 {
+        let mut rest = element;
+        let mut at = 0;
+        for &d in &order {
+            let digit = &whole.all[d];
+            let index = rest % digit.size as usize;
+            rest /= digit.size as usize;
+            match digit.batch {
+                // The axis is the first digit, the repeated dimensions follow in their order.
+                Some(_) => at += places.batch[d - 1] * index as i64,
+                None => at += own.iter().zip(&places.parts).map(|(own, s)| s * i64::from(own[index])).sum::<i64>(),
+            }
+        }
+        at
+    };
+    [0, total / 3 / lanes * lanes, total / 2 / lanes * lanes]
+        .into_iter()
+        .map(|start| {
+            let mut per_bank = vec![0_u64; lanes];
+            for element in start..(start + lanes).min(total) {
+                per_bank[place(element) as usize % lanes] += 1;
+            }
+            per_bank.into_iter().max().unwrap_or(0)
+        })
+        .sum()
 }
 
 impl Lowering<'_> {
     pub(super) fn run_coprime(&mut self, parts: &[CoprimePart]) {
         let whole = self.digits.clone();
         let batch: Vec<Digit> = whole.all.iter().filter(|digit| digit.batch.is_some()).copied().collect();
-        let places = arrange(parts, &batch, self.threads.count, self.pass.precision.complex_bytes());
+        let places = arrange(parts, &whole, &batch, self.threads.count, self.pass.precision.complex_bytes());
         let coordinates = places.coordinates(parts);
         let space = *self.shared.insert(self.b.shared("tile", self.real, 2 * places.len as u32));
         let inverse = self.direction == Direction::Inverse;

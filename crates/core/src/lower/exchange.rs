@@ -15,7 +15,7 @@ pub struct SharedLayout {
 }
 
 /// Bytes of all banks together: 32 banks of 4 bytes.
-const BANK_ROW: u64 = 128;
+pub(super) const BANK_ROW: u64 = 128;
 
 /// Chooses the layout with the fewest conflicts; of equals, the smallest.
 pub fn choose(
