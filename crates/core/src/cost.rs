@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crate::lower::digits::Digits;
 use crate::lower::tile::{self, Tile};
-use crate::lower::twiddle::exact_powers;
+use crate::lower::twiddle::{Powers, exact_powers};
 use crate::math::factor;
 use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim, Stage};
 use crate::plan::Plan;
@@ -73,6 +73,8 @@ pub struct Occupancy {
     pub blocks: u32,
     /// The assembler has to be asked to make room for that many blocks.
     pub asked: bool,
+    /// Blocks stay and take tile after tile, with the next one under way and tables in registers.
+    pub stays: bool,
 }
 
 /// What a tile takes, or `None` where the device cannot hold it.
@@ -151,6 +153,9 @@ impl<'a> Model<'a> {
             (true, true) => 14 + 28 * words + 16 * uneven,
             (false, _) => 6 * uneven,
         };
+        let stays = self.permutations > 0.0;
+        // The tile that is under way, its places on both sides, and one root for each stage and slot.
+        let guards = if stays { (2 * words + 2) * per_thread + 4 * words * self.stages.len() as u32 + 10 } else { guards };
         let registers = 2 * words * per_thread + scratch + guards + 24;
         let shared_bytes = (self.elements * self.bytes) as u32;
         let warps = threads.next_multiple_of(limits.subgroup);
@@ -170,7 +175,7 @@ impl<'a> Model<'a> {
         let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
         // Left alone, the assembler loads tables ahead of their use until its registers are full.
         let asked = asked || self.permutations > 0.0;
-        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked })
+        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays })
     }
 
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
@@ -242,7 +247,7 @@ fn new_facts(radix: u32) -> Facts {
         return Facts::default();
     }
     let r = f64::from(radix);
-    let loads = exact_powers(radix).len() as f64;
+    let loads = exact_powers(radix, Powers::Tree).len() as f64;
     let twiddles = (loads * 1.5 + (r - 1.0 - loads) * 4.0 + (r - 1.0) * 4.0) / r;
     let largest = factor::factorise(u64::from(radix)).iter().map(|&(p, _)| p as u32).max().unwrap_or(1);
     Facts {

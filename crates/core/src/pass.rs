@@ -1,7 +1,7 @@
 //! What one kernel does to memory: gather a tile by strides, transform one to three dimensions of it on the
 //! chip, multiply by twiddles or by a table, scatter by strides. A pass knows elements and bytes, not threads.
 
-use crate::lower::twiddle::exact_powers;
+use crate::lower::twiddle::{Powers, exact_powers};
 use crate::problem::{Direction, Format, Precision};
 
 /// Which array a pass reads or writes.
@@ -187,6 +187,8 @@ pub enum TableKind {
         radix: u32,
         /// Product of the radices before it.
         done: u64,
+        /// Which powers it holds.
+        powers: Powers,
     },
     /// `exp(-2 pi i x step / modulus)` for x in `0..len`: one level of a two-level table.
     Roots {
@@ -245,7 +247,7 @@ impl TableKind {
     /// Entries.
     pub fn len(self) -> u64 {
         match self {
-            Self::Stage { radix, done } => done * exact_powers(radix).len() as u64,
+            Self::Stage { radix, done, powers } => done * exact_powers(radix, powers).len() as u64,
             Self::Roots { len, .. } => len,
             Self::Chirp { n } => n,
             Self::ChirpSpectrum { m, .. } => m,

@@ -3,7 +3,7 @@
 //! others, and puts it back where it was. Indices are permuted by a table as the tile comes in and as it leaves,
 //! so that global memory is touched in order.
 
-use crate::kernel::{Cache, Cmp, Cx, Space, Value};
+use crate::kernel::{Cache, Cmp, Cx, Space, Special, Value};
 use crate::pass::{Coordinate, CoprimePart, PartKind, TableKind};
 use crate::problem::Direction;
 use crate::tables;
@@ -162,22 +162,48 @@ impl Lowering<'_> {
         let whole = self.digits.clone();
         let batch: Vec<Digit> = whole.all.iter().filter(|digit| digit.batch.is_some()).copied().collect();
         let places = arrange(parts, &whole, &batch, self.threads.count, self.pass.precision.complex_bytes());
+        let load = Layout { register: None, order: whole.by_stride(None, &whole.weights(|digit| digit.is)) };
+        let Some((tiles, blocks)) = self.turns else {
+            let held = self.load(&load);
+            return self.coprime_tile(parts, &places, &load, held);
+        };
+        // The next tile is under way while this one is transformed.
+        let block = self.b.special(Special::BlockIndex);
+        let held = self.load(&load);
+        let init: Vec<Value> = held.iter().flatten().flat_map(|x| [x.re, x.im]).collect();
+        let (end, step) = (self.b.u32(tiles as u32), self.b.u32(blocks as u32));
+        let (index, carried) = self.b.open_loop(&init);
+        let next = self.b.add_const(index, blocks);
+        self.guard = Some(self.b.cmp(Cmp::Lt, next, end));
+        self.move_to(next, tiles - 1 + blocks);
+        let ahead = self.load(&load);
+        self.guard = None;
+        self.move_to(index, tiles - 1);
+        let held = carried.chunks(2).map(|x| vec![Cx { re: x[0], im: x[1] }]).collect();
+        // Places may still be read that the last tile left.
+        self.b.barrier();
+        self.coprime_tile(parts, &places, &load, held);
+        let yields = ahead.iter().flatten().flat_map(|x| [x.re, x.im]).collect();
+        self.b.close_loop([block, end, step], &init, yields);
+    }
+
+    /// One tile from registers, as it was loaded, to its destination.
+    fn coprime_tile(&mut self, parts: &[CoprimePart], places: &Places, load: &Layout, mut held: Held) {
+        let whole = self.digits.clone();
+        let batch: Vec<Digit> = whole.all.iter().filter(|digit| digit.batch.is_some()).copied().collect();
         let coordinates = places.coordinates(parts);
         let space = *self.shared.insert(self.b.shared("tile", self.real, 2 * places.len as u32));
         let inverse = self.direction == Direction::Inverse;
-
-        let load = Layout { register: None, order: whole.by_stride(None, &whole.weights(|digit| digit.is)) };
-        let mut held = self.load(&load);
         if inverse {
             swap(&mut held);
         }
         let entry = TableKind::Places { parts: coordinates, output: false };
-        self.permuted(space, entry, &places, &load, Some(held));
+        self.permuted(space, entry, places, load, Some(held));
 
         // The inverse is the forward transform with real and imaginary parts changing places on both sides.
         self.direction = Direction::Forward;
         for own in 0..parts.len() {
-            let others = others(parts, own, &places, &batch);
+            let others = others(parts, own, places, &batch);
             self.digits = Digits::of_part(&parts[own], places.parts[own], &others);
             self.part(space, &parts[own], places.parts[own], &others);
         }
@@ -188,7 +214,7 @@ impl Lowering<'_> {
         let strides = self.digits.weights(|digit| digit.os);
         let store = Layout { register: None, order: self.digits.by_stride(None, &strides) };
         let exit = TableKind::Places { parts: coordinates, output: true };
-        let mut held = self.permuted(space, exit, &places, &store, None);
+        let mut held = self.permuted(space, exit, places, &store, None);
         if inverse {
             swap(&mut held);
         }
@@ -221,7 +247,8 @@ impl Lowering<'_> {
                 let at = self.linear(layout, slot, &points);
                 let index = at.thread.unwrap_or_else(|| self.b.u32(0));
                 let ptr = self.b.addr(table, index);
-                let place = self.b.load(ptr, at.constant as i32, 1, Cache::Default, exists)[0];
+                let cache = if self.turns.is_some() { Cache::ReadOnly } else { Cache::Default };
+                let place = self.b.load(ptr, at.constant as i32, 1, cache, exists)[0];
                 let place = self.b.mul_const(place, 2);
                 let row = self.linear(layout, slot, &rows);
                 let at = row.thread.map_or(place, |thread| self.b.add(place, thread));

@@ -123,6 +123,9 @@ impl Lowering<'_> {
     /// dimension, before its end. `None`: in every thread.
     pub(super) fn inside(&mut self, layout: &Layout, slot: u32) -> Option<Value> {
         let mut all = self.exists(layout, slot);
+        if let Some(guard) = self.guard {
+            all = Some(self.both(all, guard));
+        }
         for d in 0..self.pass.batch.len() {
             let (n, count) = (self.pass.batch[d].n, self.tile.batch[d]);
             if n % count == 0 {

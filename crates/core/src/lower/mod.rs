@@ -13,7 +13,7 @@ use crate::cost;
 use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Method, Pass, TableKind};
 use crate::problem::{Direction, Precision};
-use crate::target::Limits;
+use crate::target::{Api, Limits};
 
 use digits::{Digits, Layout, Linear, Threads};
 use tile::Tile;
@@ -60,8 +60,12 @@ pub(crate) struct Lowering<'a> {
     tile: &'a Tile,
     digits: Digits,
     threads: Threads,
+    /// Tiles, and the blocks that stay to go through them; `None`: a block for each tile.
+    turns: Option<(u64, u64)>,
     /// Uniform index at which the block's tile starts in each repeated dimension.
     origin: Vec<Value>,
+    /// Whether there is such a tile; `None`: there is.
+    guard: Option<Value>,
     real: Type,
     /// Sign of the exponent of what is being lowered.
     direction: Direction,
@@ -77,9 +81,14 @@ pub(crate) struct Lowering<'a> {
 
 /// Lowers one pass for one device.
 pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
-    let blocks: u64 = pass.batch.iter().zip(&tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).product();
+    let tiles = tile.blocks(pass);
+    let took = cost::occupancy(pass, tile, limits);
+    // Blocks that stay and take tile after tile keep their tables in registers.
+    let stays = took.filter(|took| took.stays && matches!(limits.api, Api::Ptx { .. }));
+    let resident = stays.map(|took| u64::from(took.blocks * limits.multiprocessors));
+    let blocks = resident.filter(|&resident| tiles >= 2 * resident).unwrap_or(tiles);
     let mut b = Builder::new(name, tile.threads, blocks);
-    if let Some(took) = cost::occupancy(pass, tile, limits).filter(|took| took.asked) {
+    if let Some(took) = took.filter(|took| took.asked) {
         b.min_blocks(took.blocks);
     }
     let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads };
@@ -93,7 +102,9 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
         tile,
         digits: Digits::of(pass, tile),
         threads,
+        turns: (blocks < tiles).then_some((tiles, blocks)),
         origin: Vec::new(),
+        guard: None,
         real,
         direction: pass.direction,
         slots: Vec::new(),
@@ -105,7 +116,8 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
         exchanges: 0,
     };
     lowering.declare_operands();
-    lowering.find_origin();
+    let block = lowering.b.special(Special::BlockIndex);
+    lowering.move_to(block, tiles - 1);
     lowering.run();
     Lowered {
         kernel: lowering.b.finish(),
@@ -116,13 +128,11 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
 }
 
 impl Lowering<'_> {
-    /// Splits the block index over the repeated dimensions, the one with the shortest steps fastest, so that
-    /// blocks that run together touch neighbouring memory.
-    fn find_origin(&mut self) {
-        let block = self.b.special(Special::BlockIndex);
+    /// Splits a tile's index, at most `most`, over the repeated dimensions, the one with the shortest steps
+    /// fastest, so that blocks that run together touch neighbouring memory.
+    fn move_to(&mut self, index: Value, most: u64) {
         let counts: Vec<u64> =
             self.pass.batch.iter().zip(&self.tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).collect();
-        let total: u64 = counts.iter().product();
         let mut order: Vec<usize> = (0..counts.len()).collect();
         order.sort_by_key(|&d| {
             let dim = &self.pass.batch[d];
@@ -132,13 +142,13 @@ impl Lowering<'_> {
         self.origin = vec![zero; counts.len()];
         let mut at = 1_u64;
         for d in order {
-            let quotient = self.b.div_const(block, at as u32, total - 1);
-            let index = if at * counts[d] == total {
+            let quotient = self.b.div_const(index, at as u32, most);
+            let own = if at * counts[d] > most {
                 quotient
             } else {
-                self.b.rem_const(quotient, counts[d] as u32, (total - 1) / at)
+                self.b.rem_const(quotient, counts[d] as u32, most / at)
             };
-            self.origin[d] = self.b.mul_const(index, self.tile.batch[d]);
+            self.origin[d] = self.b.mul_const(own, self.tile.batch[d]);
             at *= counts[d];
         }
     }

@@ -10,8 +10,20 @@ use crate::problem::Direction;
 use super::digits::Layout;
 use super::{Held, Lowering, Slot};
 
-/// Exponents whose twiddles are loaded for a radix; every other is the sum of two of them.
-pub fn exact_powers(radix: u32) -> Vec<u32> {
+/// Which powers of a root a table holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Powers {
+    /// Enough that every other is the product of two.
+    Tree,
+    /// The root alone: the smallest table, longer chains of products.
+    First,
+}
+
+/// Exponents whose twiddles are loaded for a radix.
+pub fn exact_powers(radix: u32, powers: Powers) -> Vec<u32> {
+    if powers == Powers::First {
+        return vec![1];
+    }
     let base = if radix > 16 { 8 } else { 4 };
     (1..radix).filter(|&j| j < base || j % base == 0).collect()
 }
@@ -34,8 +46,7 @@ impl Lowering<'_> {
     /// The assembler moves read-only loads across barriers, as early as it can. In a convolution, with a factor
     /// for every element in the middle, that costs more registers than there are.
     pub(super) fn table_cache(&self) -> Cache {
-        let convolves = self.pass.axes.iter().any(|axis| axis.method.convolves());
-        if convolves { Cache::Default } else { Cache::ReadOnly }
+        if self.convolves() { Cache::Default } else { Cache::ReadOnly }
     }
 
     pub(super) fn table_load(
@@ -48,24 +59,51 @@ impl Lowering<'_> {
         let table = self.space_of(Slot::Table(kind));
         let index = self.b.mul_const(index, 2);
         let ptr = self.b.addr(table, index);
-        let w = self.b.load(ptr, (2 * constant) as i32, 2, self.table_cache(), on);
+        let w = self.b.load(ptr, (2 * constant) as i32, 2, self.cache_of(kind), on);
         Cx { re: w[0], im: w[1] }
     }
 
+    /// How a table is read: what a staying block keeps in registers goes by the read-only path.
+    fn cache_of(&self, kind: TableKind) -> Cache {
+        let hold = std::env::var("WARPFFT_HOLD").ok().and_then(|v| v.parse().ok()).unwrap_or(1);
+        match kind {
+            TableKind::Stage { .. } if self.turns.is_some() && hold & 1 == 1 => Cache::ReadOnly,
+            TableKind::RaderSpectrum { .. } if self.turns.is_some() && hold & 2 == 2 => Cache::ReadOnly,
+            _ => self.table_cache(),
+        }
+    }
+
     /// All powers `1..radix` of a root, from the exact ones that `exact` gives.
-    fn powers(&mut self, radix: u32, mut exact: impl FnMut(&mut Self, usize, u32) -> Cx) -> Vec<Cx> {
+    fn powers(
+        &mut self,
+        radix: u32,
+        powers: Powers,
+        mut exact: impl FnMut(&mut Self, usize, u32) -> Cx,
+    ) -> Vec<Cx> {
         let mut known = BTreeMap::new();
-        for (row, &j) in exact_powers(radix).iter().enumerate() {
+        for (row, &j) in exact_powers(radix, powers).iter().enumerate() {
             let w = exact(self, row, j);
             known.insert(j, w);
         }
         let base = if radix > 16 { 8 } else { 4 };
-        (1..radix)
-            .map(|j| match known.get(&j) {
-                Some(&w) => w,
-                None => self.b.cmul(known[&(j - j % base)], known[&(j % base)]),
-            })
-            .collect()
+        for j in 1..radix {
+            if known.contains_key(&j) {
+                continue;
+            }
+            let (a, b) = if powers == Powers::Tree { (j - j % base, j % base) } else { (j / 2, j - j / 2) };
+            let w = self.b.cmul(known[&a], known[&b]);
+            known.insert(j, w);
+        }
+        known.into_values().collect()
+    }
+
+    /// A convolution goes by its tables twice, beside spectrum and chirp: they are to stay in the cache.
+    fn stage_powers(&self) -> Powers {
+        if self.convolves() { Powers::First } else { Powers::Tree }
+    }
+
+    fn convolves(&self) -> bool {
+        self.pass.axes.iter().any(|axis| axis.method.convolves())
     }
 
     /// Stage `position` of an axis needs `W_L^(n K)`, L the product of the radices up to and with it, n the
@@ -91,12 +129,13 @@ impl Lowering<'_> {
             weights[d] = self.digits.all[d].output;
         }
         let at = self.linear(layout, slot, &weights);
-        let kind = TableKind::Stage { radix, done };
+        let powers = self.stage_powers();
+        let kind = TableKind::Stage { radix, done, powers };
         let index = at.thread.unwrap_or_else(|| self.b.u32(0));
         let constant = at.constant as u64;
         let exists = self.exists(layout, slot);
         let factors = self
-            .powers(radix, |this, row, _| this.table_load(kind, index, row as u64 * done + constant, exists));
+            .powers(radix, powers, |this, row, _| this.table_load(kind, index, row as u64 * done + constant, exists));
         for (x, w) in x[1..].iter_mut().zip(factors) {
             let w = if conjugate { self.conjugate(w) } else { w };
             *x = self.b.cmul(*x, w);
@@ -151,7 +190,7 @@ impl Lowering<'_> {
             let start = clamp(self, start);
             let fixed = self.b.constant(start) == Some(0);
             let first = if fixed { None } else { Some(self.root(modulus, start, inside)) };
-            let steps = self.powers(radix, |this, _, j| {
+            let steps = self.powers(radix, Powers::Tree, |this, _, j| {
                 let exponent = this.b.mul_const(x_value, step * u64::from(j));
                 let exponent = clamp(this, exponent);
                 this.root(modulus, exponent, inside)
