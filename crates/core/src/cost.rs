@@ -7,7 +7,7 @@ use crate::lower::digits::Digits;
 use crate::lower::tile::{self, Tile};
 use crate::lower::twiddle::{Powers, exact_powers};
 use crate::math::factor;
-use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim, Stage};
+use crate::pass::{Array, Axis, Method, Operand, PartKind, Pass, PassDim, Stage};
 use crate::plan::Plan;
 use crate::problem::{Direction, Format, Precision};
 use crate::schedule;
@@ -96,6 +96,8 @@ pub struct Model<'a> {
     twiddled: bool,
     /// Elements of the tile without padding.
     useful: f64,
+    /// Entries of the spectra and chirps that every tile goes by.
+    factors: f64,
     segments: f64,
     blocks: u64,
 }
@@ -126,6 +128,7 @@ impl<'a> Model<'a> {
             stages,
             permutations,
             useful: useful as f64,
+            factors: pass.axes.iter().map(factors).sum(),
             segments: segments(pass, &tile),
             blocks: tile.blocks(pass),
         }
@@ -153,9 +156,12 @@ impl<'a> Model<'a> {
             (true, true) => 14 + 28 * words + 16 * uneven,
             (false, _) => 6 * uneven,
         };
-        let stays = self.permutations > 0.0;
         // The tile that is under way, its places on both sides, and one root for each stage and slot.
-        let guards = if stays { (2 * words + 2) * per_thread + 4 * words * self.stages.len() as u32 + 10 } else { guards };
+        let guards = if self.permutations > 0.0 {
+            (2 * words + 2) * per_thread + 4 * words * self.stages.len() as u32 + 10
+        } else {
+            guards
+        };
         let registers = 2 * words * per_thread + scratch + guards + 24;
         let shared_bytes = (self.elements * self.bytes) as u32;
         let warps = threads.next_multiple_of(limits.subgroup);
@@ -175,7 +181,7 @@ impl<'a> Model<'a> {
         let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
         // Left alone, the assembler loads tables ahead of their use until its registers are full.
         let asked = asked || self.permutations > 0.0;
-        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays })
+        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays: self.convolves })
     }
 
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
@@ -192,7 +198,13 @@ impl<'a> Model<'a> {
         issue += PERMUTED * self.permutations;
         let compute = issue * idle_lanes / ISSUE_BUDGET;
         let busy = (1.0 + compute.powi(4)).powf(0.25);
-        Some(busy * self.segments + self.thinness(threads, took))
+        Some(busy * self.segments + self.thinness(threads, took) + self.table_traffic())
+    }
+
+    /// What spectra and chirps add: they come from the L1 cache while they fit beside the tiles, else from L2.
+    fn table_traffic(&self) -> f64 {
+        let spilled = ((self.factors * self.bytes as f64 - 32768.0) / 32768.0).clamp(0.0, 1.0);
+        (0.2 + 0.45 * spilled) * self.factors / self.useful
     }
 
     /// What few resident blocks or few blocks in all add: nothing hides the latency of the phases.
@@ -223,6 +235,22 @@ impl<'a> Model<'a> {
         let uneven =
             (most / least.min(most) / 2.0).log2().max(0.0) * if self.convolves { 0.3 } else { 0.002 };
         uneven + alone + starved + few + large + small + heavy
+    }
+}
+
+/// Entries of an axis's spectra (of which a chirp's is symmetric) and chirps.
+fn factors(axis: &Axis) -> f64 {
+    let chirp = |n: u64, points: u64| n as f64 + points as f64 / 2.0;
+    match &axis.method {
+        Method::MixedRadix(_) => 0.0,
+        Method::Bluestein(_) => chirp(axis.dim.n, axis.method.points()),
+        Method::Coprime(parts) => (parts.iter())
+            .map(|part| match part.kind {
+                PartKind::MixedRadix => 0.0,
+                PartKind::Rader => part.points() as f64,
+                PartKind::Bluestein => chirp(part.n, part.points()),
+            })
+            .sum(),
     }
 }
 

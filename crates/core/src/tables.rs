@@ -2,9 +2,9 @@
 
 use num_complex::Complex;
 
-use crate::lower::twiddle::exact_powers;
 #[cfg(test)]
 use crate::lower::twiddle::Powers;
+use crate::lower::twiddle::exact_powers;
 use crate::math::{index, twiddle};
 use crate::pass::{Coordinate, TableKind};
 use crate::problem::Precision;
@@ -129,8 +129,9 @@ mod tests {
     fn entries_are_the_sines_and_cosines_they_stand_for() {
         for (radix, done) in [(2, 1), (4, 16), (7, 15), (16, 8), (23, 6)] {
             let powers = Powers::Tree;
-            let exponents =
-                exact_powers(radix, powers).into_iter().flat_map(|j| (0..done).map(move |k| u64::from(j) * k));
+            let exponents = exact_powers(radix, powers)
+                .into_iter()
+                .flat_map(|j| (0..done).map(move |k| u64::from(j) * k));
             let want = exponents.map(|k| turn(k, u64::from(radix) * done));
             assert_near(&values(TableKind::Stage { radix, done, powers }), want, 1e-14, "stage");
         }

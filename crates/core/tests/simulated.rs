@@ -63,11 +63,25 @@ fn every_length_to_256_in_f64_and_backwards() {
 #[test]
 fn staying_blocks() {
     let small = Limits { multiprocessors: 1, name: "small".into(), ..Limits::h200() };
-    for (n, batch) in [(37, 1999), (74, 800), (127, 1001), (407, 301), (1009, 100), (1517, 61), (2003, 40)] {
+    for (n, batch) in [
+        (37, 1999),
+        (74, 800),
+        (127, 1001),
+        (407, 301),
+        (1009, 100),
+        (1517, 61),
+        (2003, 40),
+        (997, 90),
+        (173, 500),
+    ] {
         for direction in [Direction::Forward, Direction::Inverse] {
             let problem = Problem { direction, ..rows(n, batch, Precision::F32) };
             check(&problem, &small, &format!("{batch} of {n}"));
-            check(&Problem { precision: Precision::F64, ..problem }, &small, &format!("{batch} of {n} in f64"));
+            check(
+                &Problem { precision: Precision::F64, ..problem },
+                &small,
+                &format!("{batch} of {n} in f64"),
+            );
         }
     }
 }

@@ -217,7 +217,8 @@ impl Lowering<'_> {
         let side = self.side(false);
         let limited = self.pass.load.is_some_and(|what| what.limit.is_some());
         let pairs = self.pairs(&side, layout, limited);
-        let cache = Cache::Default;
+        // Tables are to stay in the cache of a convolution, which reads more of them than of data.
+        let cache = if self.convolves() { Cache::Stream } else { Cache::Default };
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let mut held = Vec::new();
         for slot in 0..layout.slots(&self.digits, self.threads.count) {

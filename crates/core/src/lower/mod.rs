@@ -174,6 +174,19 @@ impl Lowering<'_> {
         {
             return self.run_coprime(parts);
         }
+        let Some((tiles, blocks)) = self.turns else { return self.one_tile() };
+        let block = self.b.special(Special::BlockIndex);
+        let (end, step) = (self.b.u32(tiles as u32), self.b.u32(blocks as u32));
+        // Known from the start, so that the first exchange waits for the reads of the tile before.
+        self.shared = Some(self.b.shared("tile", self.real, 0));
+        let (index, _) = self.b.open_loop(&[]);
+        self.move_to(index, tiles - 1);
+        self.one_tile();
+        self.b.close_loop([block, end, step], &[], Vec::new());
+    }
+
+    /// The block's tile from its source to its destination.
+    fn one_tile(&mut self) {
         let steps = self.steps();
         let first = steps.iter().find_map(|step| self.register(step));
         let last = steps.iter().rev().find_map(|step| self.register(step));

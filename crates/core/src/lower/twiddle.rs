@@ -53,7 +53,7 @@ impl Lowering<'_> {
         &mut self,
         kind: TableKind,
         index: Value,
-        constant: u64,
+        constant: i64,
         on: Option<Value>,
     ) -> Cx {
         let table = self.space_of(Slot::Table(kind));
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         if self.convolves() { Powers::First } else { Powers::Tree }
     }
 
-    fn convolves(&self) -> bool {
+    pub(super) fn convolves(&self) -> bool {
         self.pass.axes.iter().any(|axis| axis.method.convolves())
     }
 
@@ -132,10 +132,11 @@ impl Lowering<'_> {
         let powers = self.stage_powers();
         let kind = TableKind::Stage { radix, done, powers };
         let index = at.thread.unwrap_or_else(|| self.b.u32(0));
-        let constant = at.constant as u64;
+        let constant = at.constant;
         let exists = self.exists(layout, slot);
-        let factors = self
-            .powers(radix, powers, |this, row, _| this.table_load(kind, index, row as u64 * done + constant, exists));
+        let factors = self.powers(radix, powers, |this, row, _| {
+            this.table_load(kind, index, (row as u64 * done) as i64 + constant, exists)
+        });
         for (x, w) in x[1..].iter_mut().zip(factors) {
             let w = if conjugate { self.conjugate(w) } else { w };
             *x = self.b.cmul(*x, w);
@@ -230,7 +231,15 @@ impl Lowering<'_> {
             let index = at.thread.unwrap_or_else(|| self.b.u32(0));
             for (r, x) in group.iter_mut().enumerate() {
                 let constant = at.constant + step * r as i64;
-                let w = self.table_load(kind, index, constant as u64, exists);
+                let w = match kind {
+                    // A chirp's spectrum is symmetric: half of it is enough, and stays in the cache.
+                    TableKind::ChirpSpectrum { m, .. } if 2 * constant >= m as i64 => {
+                        let end = self.b.u32(m as u32);
+                        let mirrored = self.b.sub(end, index);
+                        self.table_load(kind, mirrored, -constant, exists)
+                    }
+                    _ => self.table_load(kind, index, constant, exists),
+                };
                 let w = self.directed(w);
                 let product = self.b.cmul(*x, w);
                 *x = match first {

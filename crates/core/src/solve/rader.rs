@@ -20,6 +20,11 @@ impl Solver for Rader {
         if n < 17 || n > planner.max_points() || !factor::is_prime(n) {
             return Vec::new();
         }
-        planner.stages(n - 1).into_iter().map(rising).map(|inner| Plan::Rader { p: n, inner: Box::new(inner) }).collect()
+        planner
+            .stages(n - 1)
+            .into_iter()
+            .map(rising)
+            .map(|inner| Plan::Rader { p: n, inner: Box::new(inner) })
+            .collect()
     }
 }
