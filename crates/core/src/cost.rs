@@ -16,6 +16,9 @@ use crate::target::Limits;
 /// Issue slots of one point that hide under one pass in f32 (H200, 4.3 TB/s; twice the bytes, twice the slots).
 const ISSUE_BUDGET: f64 = 110.0;
 
+/// Registers, by estimate, up to which blocks stay: beyond it the assembler spills.
+const STAYING: u32 = 140;
+
 /// Issue slots of one point that goes to shared memory and back by an index from a table.
 const PERMUTED: f64 = 7.0;
 
@@ -33,7 +36,7 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
             of_rows(plan.len(), schedule::on_chip_method(plan), limits, precision)
         }
         Plan::Bluestein { n, inner } => match &**inner {
-            Plan::MixedRadix(radices) => of_rows(*n, Method::Bluestein(radices.clone()), limits, precision),
+            Plan::MixedRadix(_) => of_rows(*n, schedule::on_chip_method(plan), limits, precision),
             inner => {
                 let both = 2.0 * of_plan(inner, limits, precision)?;
                 Some(both * inner.len() as f64 / *n as f64)
@@ -151,18 +154,13 @@ impl<'a> Model<'a> {
             per_thread = per_thread.max(slots * radix);
             scratch = scratch.max(words * facts(radix).scratch);
         }
-        let guards = match (self.convolves, self.twiddled) {
-            (true, false) => 14 + 12 * words + 6 * uneven,
-            (true, true) => 14 + 28 * words + 16 * uneven,
-            (false, _) => 6 * uneven,
-        };
-        // The tile that is under way, its places on both sides, and one root for each stage and slot.
-        let guards = if self.permutations > 0.0 {
-            (2 * words + 2) * per_thread + 4 * words * self.stages.len() as u32 + 10
-        } else {
-            guards
-        };
-        let registers = 2 * words * per_thread + scratch + guards + 24;
+        let twiddles = if self.twiddled && self.convolves { 28 * words } else { 0 };
+        let lean = 2 * words * per_thread + scratch + 24 + 6 * uneven + twiddles;
+        // Blocks that stay hold the tile that is under way, its places on both sides, and a root for each stage.
+        let flat = (self.useful / f64::from(threads)).ceil() as u32;
+        let full = lean + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32;
+        let stays = self.convolves && full <= STAYING;
+        let registers = if stays { full } else { lean };
         let shared_bytes = (self.elements * self.bytes) as u32;
         let warps = threads.next_multiple_of(limits.subgroup);
         // The assembler shares the file out to blocks rounded up to four warps.
@@ -173,15 +171,17 @@ impl<'a> Model<'a> {
         let exchanges = self.stages.len() > 1 || self.convolves || self.permutations > 0.0;
         let shared = if exchanges { limits.shared_per_sm / (shared_bytes + 1024) } else { u32::MAX };
         let most = shared.min(limits.threads_per_sm / warps).min(limits.blocks_per_sm);
-        let blocks = most.min(limits.registers_per_sm / (registers.next_multiple_of(8) * warps)).max(1);
+        // The assembler needs room to load ahead.
+        let roomy = if stays { registers * 6 / 5 } else { registers };
+        let blocks = most.min(limits.registers_per_sm / (roomy.next_multiple_of(8) * warps)).max(1);
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
         let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
         let asked = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
         let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
         // Left alone, the assembler loads tables ahead of their use until its registers are full.
-        let asked = asked || self.permutations > 0.0;
-        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays: self.convolves })
+        let asked = asked || stays;
+        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays })
     }
 
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
@@ -243,7 +243,6 @@ fn factors(axis: &Axis) -> f64 {
     let chirp = |n: u64, points: u64| n as f64 + points as f64 / 2.0;
     match &axis.method {
         Method::MixedRadix(_) => 0.0,
-        Method::Bluestein(_) => chirp(axis.dim.n, axis.method.points()),
         Method::Coprime(parts) => (parts.iter())
             .map(|part| match part.kind {
                 PartKind::MixedRadix => 0.0,
@@ -281,7 +280,7 @@ fn new_facts(radix: u32) -> Facts {
     Facts {
         issue: flops(u64::from(radix)) / r + twiddles + 2.6,
         // A prime codelet holds its sums and differences, and half its outputs until their twins are stored.
-        scratch: if largest > 5 { largest } else { radix * 3 / 4 },
+        scratch: if largest > 5 { 2 * largest } else { radix * 3 / 4 },
     }
 }
 

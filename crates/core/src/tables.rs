@@ -39,6 +39,11 @@ fn values(kind: TableKind) -> Vec<(f64, f64)> {
         }
         TableKind::Chirp { n } => twiddle::chirp(n),
         TableKind::ChirpSpectrum { n, m } => chirp_spectrum(n, m),
+        TableKind::ChirpAt { n, part, output } => {
+            let chirp = twiddle::chirp(part);
+            let factor = if output { 1 } else { index::coprime_inverse(n, part) };
+            (0..n).map(|k| chirp[(k % part * factor % part) as usize]).collect()
+        }
         TableKind::RaderSpectrum { p } => rader_spectrum(p),
         TableKind::Places { .. } => Vec::new(),
     }

@@ -54,39 +54,45 @@ fn main() {
             }
         }
         cands.sort_by(|a, b| a.0.total_cmp(&b.0));
-        cands.truncate(10);
-        for hold in ["1"] {
-            for &(cost, batch, t) in &cands {
-                unsafe {
-                    std::env::set_var("WARPFFT_HOLD", hold);
+        cands.truncate(4);
+        for hold in ["13", "9", "5", "1", "8", "15"] {
+            for minb in ["0", "-1", "-99"] {
+                for &(cost, batch, t) in &cands {
+                    unsafe {
+                        std::env::set_var("WARPFFT_MINB", minb);
+                    }
+                    unsafe {
+                        std::env::set_var("WARPFFT_HOLD", hold);
+                    }
+                    unsafe {
+                        std::env::set_var("WARPFFT_TILE", format!("{batch}:{t}"));
+                        std::env::set_var(
+                            "WARPFFT_CACHE_DIR",
+                            format!("/tmp/wx/{n}-{batch}-{t}-{hold}-{minb}-{}", std::process::id()),
+                        );
+                        std::env::set_var("WARPFFT_PLAN", base.schedule.plans[0].to_string());
+                    }
+                    let device = Device::open(DeviceKind::Cuda).unwrap();
+                    let Ok(plan) = device.plan(&problem) else { continue };
+                    let Ok(took) = plan.measure(Duration::from_millis(30)) else { continue };
+                    let insts: usize = plan.program().unwrap().kernels[0].body.insts.len();
+                    rows.push((
+                        took.copies(),
+                        cost,
+                        batch,
+                        t,
+                        plan.cuda_registers().unwrap_or_default(),
+                        insts,
+                        hold,
+                        minb,
+                    ));
                 }
-                unsafe {
-                    std::env::set_var("WARPFFT_TILE", format!("{batch}:{t}"));
-                    std::env::set_var(
-                        "WARPFFT_CACHE_DIR",
-                        format!("/tmp/wx/{n}-{batch}-{t}-{hold}-{}", std::process::id()),
-                    );
-                    std::env::set_var("WARPFFT_PLAN", base.schedule.plans[0].to_string());
-                }
-                let device = Device::open(DeviceKind::Cuda).unwrap();
-                let Ok(plan) = device.plan(&problem) else { continue };
-                let Ok(took) = plan.measure(Duration::from_millis(30)) else { continue };
-                let insts: usize = plan.program().unwrap().kernels[0].body.insts.len();
-                rows.push((
-                    took.copies(),
-                    cost,
-                    batch,
-                    t,
-                    plan.cuda_registers().unwrap_or_default(),
-                    insts,
-                    hold,
-                ));
             }
         }
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (c, cost, batch, t, regs, insts, hold) in rows.iter().take(5) {
+        for (c, cost, batch, t, regs, insts, hold, minb) in rows.iter().take(12) {
             println!(
-                "{c:.3} model {cost:.3} batch {batch} threads {t} regs {:?} insts {insts} hold {hold}",
+                "{c:.3} model {cost:.3} batch {batch} threads {t} regs {:?} insts {insts} hold {hold} minb {minb}",
                 regs
             );
         }

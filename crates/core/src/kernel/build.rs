@@ -376,21 +376,22 @@ impl Builder {
 
     /// Runs `body` where `cond` holds.
     pub fn when(&mut self, cond: Value, body: impl FnOnce(&mut Self)) {
-        let block = self.nested(Vec::new(), |b| {
-            body(b);
-            Vec::new()
-        });
-        let inst = Inst { op: Op::If, args: vec![cond], results: Vec::new(), blocks: vec![block] };
-        self.open.last_mut().expect("the outermost block is open").insts.push(inst);
+        self.open_branch();
+        body(self);
+        self.close_branch(cond);
     }
 
-    fn nested(&mut self, params: Vec<Value>, body: impl FnOnce(&mut Self) -> Vec<Value>) -> Block {
-        self.open.push(Block { params, ..Block::default() });
+    /// Opens the body of a branch. What is built until [`Builder::close_branch`] belongs to it.
+    pub(crate) fn open_branch(&mut self) {
+        self.open.push(Block::default());
         self.known.push(InstMap::default());
-        let yields = body(self);
+    }
+
+    /// Closes the branch that was opened last; it runs where `cond` holds.
+    pub(crate) fn close_branch(&mut self, cond: Value) {
         self.known.pop();
-        let mut block = self.open.pop().expect("this block was opened above");
-        block.yields = yields;
-        block
+        let block = self.open.pop().expect("a branch is open");
+        let inst = Inst { op: Op::If, args: vec![cond], results: Vec::new(), blocks: vec![block] };
+        self.open.last_mut().expect("the outermost block is open").insts.push(inst);
     }
 }

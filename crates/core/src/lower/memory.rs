@@ -181,7 +181,7 @@ impl Lowering<'_> {
                     let table = self.space_of(Slot::Table(kind));
                     let index = self.b.mul_const(start, 2);
                     let ptr = self.b.addr(table, index);
-                    let w = self.b.load(ptr, (2 * constant) as i32, 2, self.table_cache(), on);
+                    let w = self.b.load(ptr, (2 * constant) as i32, 2, self.table_cache(kind), on);
                     let w = self.directed(Cx { re: w[0], im: w[1] });
                     if what.against { self.conjugate(w) } else { w }
                 });

@@ -42,13 +42,11 @@ pub struct Lowered {
     pub exchanges: u32,
 }
 
-/// What happens to the tile between load and store.
+/// Stage `position` of axis `axis`.
 #[derive(Debug, Clone, Copy)]
-enum Step {
-    /// Stage `position` of axis `axis`; `back` undoes it.
-    Stage { axis: usize, position: usize, back: bool },
-    /// The product with the spectrum, in the middle of a convolution.
-    Spectrum { axis: usize, table: TableKind },
+struct Stage {
+    axis: usize,
+    position: usize,
 }
 
 /// A tile in registers: `[slot][register]`.
@@ -153,18 +151,10 @@ impl Lowering<'_> {
         }
     }
 
-    fn steps(&self) -> Vec<Step> {
-        let mut steps = Vec::new();
-        for (axis, it) in self.pass.axes.iter().enumerate() {
-            let count = it.method.radices().len();
-            steps.extend((0..count).map(|position| Step::Stage { axis, position, back: false }));
-            if matches!(it.method, Method::Bluestein(_)) {
-                let table = TableKind::ChirpSpectrum { n: it.dim.n, m: it.method.points() };
-                steps.push(Step::Spectrum { axis, table });
-                steps.extend((0..count).rev().map(|position| Step::Stage { axis, position, back: true }));
-            }
-        }
-        steps
+    /// All stages, in order.
+    fn stages(&self) -> Vec<Stage> {
+        let axes = self.digits.stages.iter().enumerate();
+        axes.flat_map(|(axis, own)| (0..own.len()).map(move |position| Stage { axis, position })).collect()
     }
 
     fn run(&mut self) {
@@ -174,28 +164,15 @@ impl Lowering<'_> {
         {
             return self.run_coprime(parts);
         }
-        let Some((tiles, blocks)) = self.turns else { return self.one_tile() };
-        let block = self.b.special(Special::BlockIndex);
-        let (end, step) = (self.b.u32(tiles as u32), self.b.u32(blocks as u32));
-        // Known from the start, so that the first exchange waits for the reads of the tile before.
-        self.shared = Some(self.b.shared("tile", self.real, 0));
-        let (index, _) = self.b.open_loop(&[]);
-        self.move_to(index, tiles - 1);
-        self.one_tile();
-        self.b.close_loop([block, end, step], &[], Vec::new());
-    }
-
-    /// The block's tile from its source to its destination.
-    fn one_tile(&mut self) {
-        let steps = self.steps();
-        let first = steps.iter().find_map(|step| self.register(step));
-        let last = steps.iter().rev().find_map(|step| self.register(step));
+        let stages = self.stages();
+        let first = stages.first().map(|stage| self.register(*stage));
+        let last = stages.last().map(|stage| self.register(*stage));
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
         let load = self.edge_layout(first, &sources, false);
         let store = self.edge_layout(last, &destinations, true);
         let held = self.load(&load);
-        let (current, mut held) = self.transform(&steps, load, held);
+        let (current, mut held) = self.transform(&stages, load, held);
         if self.pass.twiddle.is_some() {
             held = self.pass_twiddle(&current, held);
         }
@@ -205,32 +182,28 @@ impl Lowering<'_> {
         self.store(&store, &held);
     }
 
-    /// The digit that a step has in registers; `None`: any.
-    fn register(&self, step: &Step) -> Option<usize> {
-        match *step {
-            Step::Stage { axis, position, .. } => Some(self.digits.stages[axis][position]),
-            Step::Spectrum { .. } => None,
-        }
+    /// The digit that a stage has in registers.
+    fn register(&self, stage: Stage) -> usize {
+        self.digits.stages[stage.axis][stage.position]
     }
 
-    /// Takes a tile through its steps, with an exchange wherever the next one wants another layout.
-    fn transform(&mut self, steps: &[Step], from: Layout, mut held: Held) -> (Layout, Held) {
-        let registers: Vec<Option<usize>> = steps.iter().map(|step| self.register(step)).collect();
+    /// Takes a tile through its stages, with an exchange wherever the next one wants another layout.
+    fn transform(&mut self, stages: &[Stage], from: Layout, mut held: Held) -> (Layout, Held) {
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
         let mut current = from;
-        for (i, step) in steps.iter().enumerate() {
-            if let Some(own) = registers[i] {
-                let only = |some: &[Option<usize>]| some.iter().all(|r| r.is_none_or(|r| r == own));
-                let strides =
-                    if only(&registers[i..]) && !only(&registers[..i]) { &destinations } else { &sources };
-                let layout = Layout { register: Some(own), order: self.digits.by_stride(Some(own), strides) };
-                if layout != current {
-                    held = self.exchange(&held, &current, &layout);
-                    current = layout;
-                }
+        for (i, &stage) in stages.iter().enumerate() {
+            let own = Some(self.register(stage));
+            let strides = if i + 1 == stages.len() && i > 0 { &destinations } else { &sources };
+            let layout = Layout { register: own, order: self.digits.by_stride(own, strides) };
+            if layout != current {
+                held = self.exchange(&held, &current, &layout);
+                current = layout;
             }
-            held = self.step(*step, &current, held);
+            for (slot, x) in held.iter_mut().enumerate() {
+                self.stage_twiddle(stage, &current, slot as u32, x);
+                *x = codelet::dft(&mut self.b, x, self.direction);
+            }
         }
         (current, held)
     }
@@ -251,28 +224,6 @@ impl Lowering<'_> {
         });
         let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
         if good || whole <= run { direct } else { Layout { register: None, order: linear } }
-    }
-
-    fn step(&mut self, step: Step, layout: &Layout, mut held: Held) -> Held {
-        match step {
-            Step::Stage { axis, position, back } => {
-                // A convolution runs forward, then back; its factors carry the direction.
-                let whole = matches!(self.pass.axes[axis].method, Method::Bluestein(_));
-                let inverse = back != (!whole && self.direction == Direction::Inverse);
-                let direction = if inverse { Direction::Inverse } else { Direction::Forward };
-                for (slot, x) in held.iter_mut().enumerate() {
-                    if !back {
-                        self.stage_twiddle(axis, position, layout, slot as u32, x, inverse);
-                    }
-                    *x = codelet::dft(&mut self.b, x, direction);
-                    if back {
-                        self.stage_twiddle(axis, position, layout, slot as u32, x, inverse);
-                    }
-                }
-            }
-            Step::Spectrum { axis, table } => self.spectrum(axis, table, None, layout, &mut held),
-        }
-        held
     }
 
     /// Value of a linear form: thread's part as `U32` with the constant part apart.

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::kernel::{Cache, Cmp, Cx, Op, Space, Type, Value};
-use crate::pass::{Method, TableKind};
+use crate::pass::TableKind;
 use crate::problem::Direction;
 
 use super::digits::Layout;
-use super::{Held, Lowering, Slot};
+use super::{Held, Lowering, Slot, Stage};
 
 /// Which powers of a root a table holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,10 +43,17 @@ impl Lowering<'_> {
         Cx { re: w.re, im: self.b.neg(w.im) }
     }
 
-    /// The assembler moves read-only loads across barriers, as early as it can. In a convolution, with a factor
-    /// for every element in the middle, that costs more registers than there are.
-    pub(super) fn table_cache(&self) -> Cache {
-        if self.convolves() { Cache::Default } else { Cache::ReadOnly }
+    /// How a table is read. By the read-only path what is worth registers from the start: the assembler moves such
+    /// loads to before barriers and loops, as early as it can. Not a convolution's factors, one for every element.
+    pub(super) fn table_cache(&self, kind: TableKind) -> Cache {
+        match kind {
+            TableKind::RaderSpectrum { .. } | TableKind::ChirpSpectrum { .. } | TableKind::ChirpAt { .. } => {
+                Cache::Default
+            }
+            TableKind::Chirp { .. } | TableKind::Stage { .. } | TableKind::Roots { .. } => Cache::ReadOnly,
+            TableKind::Places { .. } if self.turns.is_some() => Cache::ReadOnly,
+            TableKind::Places { .. } => Cache::Default,
+        }
     }
 
     pub(super) fn table_load(
@@ -59,18 +66,8 @@ impl Lowering<'_> {
         let table = self.space_of(Slot::Table(kind));
         let index = self.b.mul_const(index, 2);
         let ptr = self.b.addr(table, index);
-        let w = self.b.load(ptr, (2 * constant) as i32, 2, self.cache_of(kind), on);
+        let w = self.b.load(ptr, (2 * constant) as i32, 2, self.table_cache(kind), on);
         Cx { re: w[0], im: w[1] }
-    }
-
-    /// How a table is read: what a staying block keeps in registers goes by the read-only path.
-    fn cache_of(&self, kind: TableKind) -> Cache {
-        let hold = std::env::var("WARPFFT_HOLD").ok().and_then(|v| v.parse().ok()).unwrap_or(1);
-        match kind {
-            TableKind::Stage { .. } if self.turns.is_some() && hold & 1 == 1 => Cache::ReadOnly,
-            TableKind::RaderSpectrum { .. } if self.turns.is_some() && hold & 2 == 2 => Cache::ReadOnly,
-            _ => self.table_cache(),
-        }
     }
 
     /// All powers `1..radix` of a root, from the exact ones that `exact` gives.
@@ -107,16 +104,9 @@ impl Lowering<'_> {
     }
 
     /// Stage `position` of an axis needs `W_L^(n K)`, L the product of the radices up to and with it, n the
-    /// digit it transforms, K the output index so far. Undoing a stage needs the conjugate afterwards.
-    pub(super) fn stage_twiddle(
-        &mut self,
-        axis: usize,
-        position: usize,
-        layout: &Layout,
-        slot: u32,
-        x: &mut [Cx],
-        conjugate: bool,
-    ) {
+    /// digit it transforms, K the output index so far.
+    pub(super) fn stage_twiddle(&mut self, stage: Stage, layout: &Layout, slot: u32, x: &mut [Cx]) {
+        let Stage { axis, position } = stage;
         if position == 0 {
             return;
         }
@@ -138,7 +128,7 @@ impl Lowering<'_> {
             this.table_load(kind, index, (row as u64 * done) as i64 + constant, exists)
         });
         for (x, w) in x[1..].iter_mut().zip(factors) {
-            let w = if conjugate { self.conjugate(w) } else { w };
+            let w = self.directed(w);
             *x = self.b.cmul(*x, w);
         }
     }
@@ -161,10 +151,8 @@ impl Lowering<'_> {
     /// dimensions. Along the registers the exponent grows evenly: one root for the start, a few for the step.
     pub(super) fn pass_twiddle(&mut self, layout: &Layout, mut held: Held) -> Held {
         let Some(modulus) = self.pass.twiddle else { return held };
-        let outputs = self.digits.weights(|digit| if digit.axis == Some(0) { digit.last } else { 0 });
+        let outputs = self.digits.weights(|digit| if digit.axis == Some(0) { digit.output } else { 0 });
         let rests = self.digits.weights(|digit| digit.twiddle);
-        // A padded axis holds indices past its end, whose elements are dropped later: keep them in the table.
-        let padded = matches!(self.pass.axes[0].method, Method::Bluestein(_));
         let origin = self.at_origin(Type::U32, |dim| dim.twiddle as i64);
         let step = layout.register.map_or(0, |d| outputs[d]) as u64;
         let radix = layout.registers(&self.digits);
@@ -180,20 +168,11 @@ impl Lowering<'_> {
                 Some(thread) => self.b.add_const(thread, k.constant as u64),
                 None => self.b.u32(k.constant as u32),
             };
-            let clamp = |this: &mut Self, exponent| {
-                if !padded {
-                    return exponent;
-                }
-                let last = this.b.u32((modulus - 1) as u32);
-                this.b.binary(Op::Min, exponent, last)
-            };
             let start = self.b.mul(k_value, x_value);
-            let start = clamp(self, start);
             let fixed = self.b.constant(start) == Some(0);
             let first = if fixed { None } else { Some(self.root(modulus, start, inside)) };
             let steps = self.powers(radix, Powers::Tree, |this, _, j| {
                 let exponent = this.b.mul_const(x_value, step * u64::from(j));
-                let exponent = clamp(this, exponent);
                 this.root(modulus, exponent, inside)
             });
             for (r, x) in x.iter_mut().enumerate() {
@@ -215,16 +194,13 @@ impl Lowering<'_> {
     /// become the sum of its row. Both happen at frequency 0.
     pub(super) fn spectrum(
         &mut self,
-        axis: usize,
         kind: TableKind,
         first: Option<(Space, &[i64])>,
         layout: &Layout,
         held: &mut Held,
     ) {
-        let weights = self.digits.weights(|digit| if digit.axis == Some(axis) { digit.output } else { 0 });
+        let weights = self.digits.weights(|digit| digit.output);
         let step = layout.register.map_or(0, |d| weights[d]);
-        // Not for the data: the assembler would load all factors before the stage ahead, and run out of registers.
-        self.b.barrier();
         for (slot, group) in held.iter_mut().enumerate() {
             let exists = self.exists(layout, slot as u32);
             let at = self.linear(layout, slot as u32, &weights);
@@ -240,7 +216,6 @@ impl Lowering<'_> {
                     }
                     _ => self.table_load(kind, index, constant, exists),
                 };
-                let w = self.directed(w);
                 let product = self.b.cmul(*x, w);
                 *x = match first {
                     Some((space, rows)) if constant == 0 => {
