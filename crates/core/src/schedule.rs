@@ -47,10 +47,6 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         .iter()
         .map(|dim| planner.best(dim.n).ok_or_else(|| no_plan(dim.n, limits)))
         .collect::<Result<Vec<Plan>, Error>>()?;
-    let plans = match std::env::var("WARPFFT_PLAN") {
-        Ok(text) => text.split(';').map(|t| t.parse().unwrap()).collect(),
-        Err(_) => plans,
-    };
     let mut scheduler = Scheduler { problem, limits, regions: Vec::new(), passes: Vec::new() };
     scheduler.run(&plans)?;
     Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans })
