@@ -10,6 +10,7 @@ mod options;
 mod plot;
 mod progress;
 mod report;
+mod suite;
 mod transform;
 
 use std::process::ExitCode;
@@ -28,10 +29,12 @@ Start here:
 
 Exit codes:
   0  done
+  1  bench --compare: something is slower than it was
   2  usage: the command line asks for what cannot be (unknown option, axis out of range)
   3  input: unreadable, damaged, empty, not numeric, or larger than memory
   4  device: absent, too small, out of memory, or failed
   5  output: not writable, disk full; what was there before is unchanged
+  130  interrupted, or out of time: what was measured is kept
 
 Messages go to standard error; results, and JSON with --json, to standard output.";
 

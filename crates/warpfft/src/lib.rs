@@ -37,10 +37,12 @@ pub mod device;
 mod error;
 mod host;
 mod measure;
+#[cfg(feature = "peers")]
+pub mod peers;
 mod plan;
 mod span;
 
-pub use device::{Device, DeviceKind, DeviceReport, survey};
+pub use device::{Device, DeviceKind, DeviceReport, survey, use_disk_cache};
 pub use error::{Error, Which};
 pub use host::{Planes, PlanesMut, Real};
 pub use measure::Measurement;

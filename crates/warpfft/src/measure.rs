@@ -151,6 +151,18 @@ impl Contest<'_> {
     }
 }
 
+/// Median seconds of one run of work that has no copy beside it, because the copy of the same data was just timed.
+#[cfg(feature = "peers")]
+pub(crate) fn alone(mut work: Timed<'_>, budget: Duration) -> Result<f64, Error> {
+    let count = repeats(&mut work, SHARE)?;
+    let started = Instant::now();
+    let mut seconds = Vec::new();
+    while seconds.len() < FEWEST || started.elapsed() < budget {
+        seconds.push(work(count)? / f64::from(count));
+    }
+    Ok(best_and_median(seconds).1)
+}
+
 /// Runs that take about that many seconds together.
 fn repeats(work: &mut Timed<'_>, share: f64) -> Result<u32, Error> {
     // The first run pays for what comes once, such as touching memory.

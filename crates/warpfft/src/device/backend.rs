@@ -11,6 +11,8 @@ use warpfft_core::target::Limits;
 use super::DeviceKind;
 use crate::error::Error;
 use crate::measure::Measurement;
+#[cfg(feature = "peers")]
+use crate::peers::PeerReport;
 
 /// Kernels for a problem within a device's limits.
 pub(crate) fn compiled(problem: &Problem, limits: &Limits) -> Result<Program, Error> {
@@ -62,4 +64,10 @@ pub(crate) trait Execute: Any + Send + Sync {
 
     /// Times itself against a copy of the same bytes.
     fn measure(&self, budget: Duration) -> Result<Measurement, Error>;
+
+    /// Times itself as [`Execute::measure`] does, and then other libraries on the same data.
+    #[cfg(feature = "peers")]
+    fn measure_beside_peers(&self, budget: Duration) -> Result<(Measurement, Vec<PeerReport>), Error> {
+        Ok((self.measure(budget)?, Vec::new()))
+    }
 }

@@ -15,6 +15,7 @@ pub mod sim;
 pub mod wgpu;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use warpfft_core::problem::Problem;
 use warpfft_core::program::Program;
@@ -92,6 +93,14 @@ pub fn survey() -> Vec<DeviceReport> {
     reports.extend([cpu::report(), sim::report()]);
     reports
 }
+
+/// Whether plans and machine code are kept on the disk, for this process: on until told otherwise. The environment
+/// may turn it off too, by `WARPFFT_CACHE=off`.
+pub fn use_disk_cache(on: bool) {
+    DISK_CACHE.store(on, Ordering::Relaxed);
+}
+
+static DISK_CACHE: AtomicBool = AtomicBool::new(true);
 
 /// An opened device. Clones are the same device.
 #[derive(Clone)]

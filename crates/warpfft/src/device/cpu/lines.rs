@@ -18,6 +18,8 @@ use super::view::View;
 use crate::device::backend::{Execute, HostJob};
 use crate::error::Error;
 use crate::measure::Measurement;
+#[cfg(feature = "peers")]
+use crate::peers::PeerReport;
 use crate::span;
 
 /// Below so many elements a second thread costs more than it brings.
@@ -259,6 +261,11 @@ impl<T: CpuReal> Pass<T> {
 impl<T: CpuReal> Execute for CpuPlan<T> {
     fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
         timing::measure(self, budget)
+    }
+
+    #[cfg(feature = "peers")]
+    fn measure_beside_peers(&self, budget: Duration) -> Result<(Measurement, Vec<PeerReport>), Error> {
+        timing::beside_peers(self, budget)
     }
 
     fn program(&self) -> Option<&Program> {

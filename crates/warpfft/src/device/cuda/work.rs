@@ -19,6 +19,8 @@ use crate::device::cache::{DiskCache, hash};
 use crate::device::check;
 use crate::error::{Error, Which};
 use crate::measure::Measurement;
+#[cfg(feature = "peers")]
+use crate::peers::PeerReport;
 use crate::span;
 
 /// Buffers that one kernel may have.
@@ -304,6 +306,11 @@ fn assembled(modules: &[Arc<Module>]) -> Vec<(u128, &[u8])> {
 impl Execute for CudaWork {
     fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
         timing::measure(self, budget)
+    }
+
+    #[cfg(feature = "peers")]
+    fn measure_beside_peers(&self, budget: Duration) -> Result<(Measurement, Vec<PeerReport>), Error> {
+        timing::beside_peers(self, budget)
     }
 
     fn program(&self) -> Option<&Program> {
