@@ -7,13 +7,17 @@ use crate::lower::digits::Digits;
 use crate::lower::tile::{self, Tile};
 use crate::lower::twiddle::exact_powers;
 use crate::math::factor;
-use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim};
+use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim, Stage};
 use crate::plan::Plan;
 use crate::problem::{Direction, Format, Precision};
+use crate::schedule;
 use crate::target::Limits;
 
 /// Issue slots of one point that hide under one pass in f32 (H200, 4.3 TB/s; twice the bytes, twice the slots).
 const ISSUE_BUDGET: f64 = 110.0;
+
+/// Issue slots of one point that goes to shared memory and back by an index from a table.
+const PERMUTED: f64 = 7.0;
 
 /// Copies of a plan, for a large batch of packed rows; `None` where a part fits no block.
 pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
@@ -25,6 +29,9 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
             .iter()
             .map(|part| of_plan(part, limits, precision).map(|cost| cost + 0.03))
             .sum::<Option<f64>>(),
+        Plan::Rader { .. } | Plan::PrimeFactor(_) => {
+            of_rows(plan.len(), schedule::on_chip_method(plan), limits, precision)
+        }
         Plan::Bluestein { n, inner } => match &**inner {
             Plan::MixedRadix(radices) => of_rows(*n, Method::Bluestein(radices.clone()), limits, precision),
             inner => {
@@ -78,13 +85,15 @@ pub struct Model<'a> {
     limits: &'a Limits,
     bytes: u64,
     elements: u64,
-    /// Radix and how often its stage runs.
-    stages: Vec<(u32, f64)>,
+    /// Every stage; its points are those of the whole tile.
+    stages: Vec<Stage>,
     convolves: bool,
+    /// Times that the tile goes through shared memory between coprime parts, or to be permuted.
+    permutations: f64,
     /// Multiplied by twiddles on the way out.
     twiddled: bool,
-    /// Padded over useful elements.
-    padding: f64,
+    /// Elements of the tile without padding.
+    useful: f64,
     segments: f64,
     blocks: u64,
 }
@@ -93,20 +102,28 @@ impl<'a> Model<'a> {
     /// The model of a pass whose tile holds `batch` of the repeated dimensions.
     pub fn new(pass: &Pass, batch: &[u64], limits: &'a Limits) -> Self {
         let tile = Tile { threads: 1, batch: batch.to_vec() };
+        let elements = tile.elements(pass);
         let mut stages = Vec::new();
+        let mut permutations = 0.0;
         for axis in &pass.axes {
-            let ways = if matches!(axis.method, Method::MixedRadix(_)) { 1.0 } else { 2.0 };
-            stages.extend(axis.method.radices().iter().map(|&radix| (radix, ways)));
+            let rest = elements / axis.method.points();
+            let own = axis.method.stages();
+            stages.extend(own.into_iter().map(|stage| Stage { points: rest * stage.points, ..stage }));
+            if let Method::Coprime(parts) = &axis.method {
+                permutations += 1.0 + parts.len() as f64;
+            }
         }
-        let padding = pass.axes.iter().map(|axis| axis.method.points() as f64 / axis.dim.n as f64).product();
+        let useful: u64 =
+            pass.axes.iter().map(|axis| axis.dim.n).product::<u64>() * batch.iter().product::<u64>();
         Self {
             limits,
             bytes: pass.precision.complex_bytes(),
-            elements: tile.elements(pass),
+            elements,
             twiddled: pass.twiddle.is_some(),
-            convolves: stages.iter().any(|&(_, ways)| ways > 1.0),
+            convolves: stages.iter().any(|stage| stage.ways > 1),
             stages,
-            padding,
+            permutations,
+            useful: useful as f64,
             segments: segments(pass, &tile),
             blocks: tile.blocks(pass),
         }
@@ -120,8 +137,8 @@ impl<'a> Model<'a> {
         let mut scratch = 0;
         // Groups that the threads do not share out evenly need addresses and guards of their own in each slot.
         let mut uneven = 0;
-        for &(radix, _) in &self.stages {
-            let groups = (self.elements / u64::from(radix)) as u32;
+        for &Stage { radix, points, .. } in &self.stages {
+            let groups = (points / u64::from(radix)) as u32;
             let slots = groups.div_ceil(threads);
             if !groups.is_multiple_of(threads) {
                 uneven = uneven.max(slots);
@@ -142,7 +159,7 @@ impl<'a> Model<'a> {
         if registers > limits.registers_per_thread.min(file) || shared_bytes > limits.shared_bytes {
             return None;
         }
-        let exchanges = self.stages.len() > 1 || self.convolves;
+        let exchanges = self.stages.len() > 1 || self.convolves || self.permutations > 0.0;
         let shared = if exchanges { limits.shared_per_sm / (shared_bytes + 1024) } else { u32::MAX };
         let most = shared.min(limits.threads_per_sm / warps).min(limits.blocks_per_sm);
         let blocks = most.min(limits.registers_per_sm / (registers.next_multiple_of(8) * warps)).max(1);
@@ -151,6 +168,8 @@ impl<'a> Model<'a> {
         let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
         let asked = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
         let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
+        // Left alone, the assembler loads tables ahead of their use until its registers are full.
+        let asked = asked || self.permutations > 0.0;
         Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked })
     }
 
@@ -159,13 +178,14 @@ impl<'a> Model<'a> {
         let took = self.occupancy(threads)?;
         let lanes = self.limits.subgroup;
         let idle_lanes = f64::from(threads.next_multiple_of(lanes)) / f64::from(threads);
-        let mut issue = 6.0;
-        for &(radix, ways) in &self.stages {
-            let groups = self.elements as f64 / f64::from(radix);
+        let mut issue = 6.0 * self.elements as f64 / self.useful;
+        for &Stage { radix, ways, points } in &self.stages {
+            let groups = points as f64 / f64::from(radix);
             let idle = (groups / f64::from(threads)).ceil() * f64::from(threads) / groups;
-            issue += ways * idle * facts(radix).issue;
+            issue += f64::from(ways) * idle * facts(radix).issue * points as f64 / self.useful;
         }
-        let compute = issue * idle_lanes * self.padding / ISSUE_BUDGET;
+        issue += PERMUTED * self.permutations;
+        let compute = issue * idle_lanes / ISSUE_BUDGET;
         let busy = (1.0 + compute.powi(4)).powf(0.25);
         Some(busy * self.segments + self.thinness(threads, took))
     }
@@ -193,7 +213,7 @@ impl<'a> Model<'a> {
         let held = f64::from(took.per_thread) * self.bytes as f64 * code;
         let heavy = (held / 128.0).log2().max(0.0) * 0.02 + (held / 256.0).log2().max(0.0) * 0.2;
         // Radices whose needs differ by more than two to one leave registers idle in one stage or short in another.
-        let radices = self.stages.iter().map(|&(radix, _)| f64::from(radix));
+        let radices = self.stages.iter().map(|stage| f64::from(stage.radix));
         let (least, most) = radices.fold((f64::MAX, 1.0_f64), |(a, b), r| (a.min(r), b.max(r)));
         let uneven =
             (most / least.min(most) / 2.0).log2().max(0.0) * if self.convolves { 0.3 } else { 0.002 };

@@ -47,14 +47,14 @@ impl<'a> Planner<'a> {
         self.search(n, true)
     }
 
-    /// One-pass plans for a length with the fewest stages, not yet ranked.
-    pub fn offered(&self, n: u64) -> Vec<Plan> {
+    /// Mixed-radix plans for a length, with the fewest stages, not yet ranked.
+    pub fn stages(&self, n: u64) -> Vec<Plan> {
         let on_chip = SOLVERS.iter().filter(|solver| solver.on_chip());
         let mut plans: Vec<Plan> = on_chip.flat_map(|solver| solver.plans(n, self)).collect();
         let stages =
             |plan: &Plan| if let Plan::MixedRadix(radices) = plan { radices.len() } else { usize::MAX };
         let fewest = plans.iter().map(stages).min().unwrap_or(usize::MAX);
-        plans.retain(|plan| plan.passes() == 1 && stages(plan) == fewest && fewest < usize::MAX);
+        plans.retain(|plan| stages(plan) == fewest && fewest < usize::MAX);
         plans
     }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::lower::tile;
-use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim, Pointwise, TableKind};
+use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim, Pointwise, TableKind};
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::{Direction, Format, Placement, Problem};
@@ -203,7 +203,7 @@ impl Scheduler<'_> {
         dst: &Place,
     ) -> Result<(), Error> {
         match plan {
-            Plan::MixedRadix(_) => {
+            Plan::MixedRadix(_) | Plan::Rader { .. } | Plan::PrimeFactor(_) => {
                 let pass = self.single(d, on_chip_method(plan), lengths, src, dst);
                 self.passes.push(pass);
             }
@@ -356,10 +356,21 @@ impl Scheduler<'_> {
 }
 
 /// How an on-chip plan runs.
-fn on_chip_method(plan: &Plan) -> Method {
+pub(crate) fn on_chip_method(plan: &Plan) -> Method {
     match plan {
         Plan::MixedRadix(radices) => Method::MixedRadix(radices.clone()),
         Plan::Bluestein { inner, .. } => Method::Bluestein(on_chip_method(inner).radices().to_vec()),
+        Plan::Rader { .. } => Method::Coprime(vec![part_of(plan)]),
+        Plan::PrimeFactor(parts) => Method::Coprime(parts.iter().map(part_of).collect()),
         Plan::Split(_) => unreachable!("solvers put only on-chip plans where one pass is asked for"),
     }
+}
+
+fn part_of(plan: &Plan) -> CoprimePart {
+    let (kind, stages) = match plan {
+        Plan::Bluestein { inner, .. } => (PartKind::Bluestein, &**inner),
+        Plan::Rader { inner, .. } => (PartKind::Rader, &**inner),
+        plan => (PartKind::MixedRadix, plan),
+    };
+    CoprimePart { n: plan.len(), kind, radices: on_chip_method(stages).radices().to_vec() }
 }

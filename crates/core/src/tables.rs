@@ -3,13 +3,16 @@
 use num_complex::Complex;
 
 use crate::lower::twiddle::exact_powers;
-use crate::math::twiddle;
-use crate::pass::TableKind;
+use crate::math::{index, twiddle};
+use crate::pass::{Coordinate, TableKind};
 use crate::problem::Precision;
 use crate::program::Table;
 
 /// The table's numbers in the device's precision, real and imaginary parts in turn.
 pub fn build(kind: TableKind, precision: Precision) -> Table {
+    if let TableKind::Places { parts, output } = kind {
+        return Table::U32(places(&parts, output));
+    }
     let values = values(kind);
     let reals = values.iter().flat_map(|&(re, im)| [re, im]);
     match precision {
@@ -34,7 +37,43 @@ fn values(kind: TableKind) -> Vec<(f64, f64)> {
         }
         TableKind::Chirp { n } => twiddle::chirp(n),
         TableKind::ChirpSpectrum { n, m } => chirp_spectrum(n, m),
+        TableKind::RaderSpectrum { p } => rader_spectrum(p),
+        TableKind::Places { .. } => Vec::new(),
     }
+}
+
+fn rader_spectrum(p: u64) -> Vec<(f64, f64)> {
+    let (_, powers) = index::logarithms(p);
+    let order = powers.len();
+    let mut filter: Vec<Complex<f64>> = (0..order)
+        .map(|q| {
+            let (re, im) = twiddle::root(powers[(order - q) % order], p);
+            Complex::new(re, im) / order as f64
+        })
+        .collect();
+    rustfft::FftPlanner::new().plan_fft_forward(order).process(&mut filter);
+    filter.into_iter().map(|z| (z.re, z.im)).collect()
+}
+
+/// Where index n stands: each part's own index, in Rader's order where it has one, times its stride.
+pub(crate) fn places(parts: &[Coordinate], output: bool) -> Vec<u32> {
+    let n: u64 = parts.iter().map(|part| part.n).product();
+    let mut places = vec![0_u32; n as usize];
+    for part in parts.iter().filter(|part| part.n > 1) {
+        let own: Vec<u32> = if part.rader {
+            let (logs, _) = index::logarithms(part.n);
+            let order = part.n - 1;
+            let turned = |j: usize| if output { (order - logs[j]) % order } else { logs[j] };
+            (0..part.n as usize).map(|j| if j == 0 { 0 } else { 1 + turned(j) as u32 }).collect()
+        } else {
+            (0..part.n as u32).collect()
+        };
+        let factor = if output { 1 } else { index::coprime_inverse(n, part.n) };
+        for (place, index) in places.iter_mut().zip(0_u64..) {
+            *place += part.stride * own[(index % part.n * factor % part.n) as usize];
+        }
+    }
+    places
 }
 
 /// Transform of the conjugate chirp, wrapped so that index -k stands at m - k, over m.

@@ -6,7 +6,7 @@
 //! digits too, which no stage transforms. That is why one lowering serves rows, columns, planes and volumes.
 
 use crate::kernel::{Builder, Value};
-use crate::pass::{Method, Pass, PassDim};
+use crate::pass::{Axis, CoprimePart, Method, PartKind, Pass, PassDim};
 
 use super::tile::Tile;
 
@@ -36,6 +36,18 @@ pub struct Digit {
 }
 
 impl Digit {
+    /// A whole axis as one digit.
+    fn of_axis(axis: &Axis, index: usize) -> Self {
+        Self {
+            axis: Some(index),
+            batch: None,
+            twiddle: 0,
+            output: 1,
+            last: 1,
+            ..Self::of_batch(&axis.dim, 0, axis.dim.n)
+        }
+    }
+
     fn of_batch(dim: &PassDim, index: usize, size: u64) -> Self {
         Self {
             size: size as u32,
@@ -70,6 +82,10 @@ impl Digits {
             let points = axis.method.points();
             let mut done = 1;
             let mut own = Vec::new();
+            if matches!(axis.method, Method::Coprime(_)) {
+                // On the way in and out the axis is one number: what is between has digits of its own.
+                all.push(Digit::of_axis(axis, index));
+            }
             for &radix in axis.method.radices() {
                 let input = (points / (done * u64::from(radix))) as i64;
                 // A convolution returns every digit to where it started.
@@ -96,6 +112,33 @@ impl Digits {
                 all.push(Digit::of_batch(dim, index, size));
             }
         }
+        Self { all, stages }
+    }
+
+    /// Cuts one of an axis's coprime parts, which lies in shared memory with a stride, into the digits of its
+    /// stages. The other digits of the tile stay as they are.
+    pub fn of_part(part: &CoprimePart, stride: i64, others: &[Digit]) -> Self {
+        let mut all = Vec::new();
+        let mut done = 1;
+        for &radix in &part.radices {
+            let input = (part.points() / (done * u64::from(radix))) as i64;
+            let last = if part.kind == PartKind::MixedRadix { done as i64 } else { input };
+            all.push(Digit {
+                size: radix,
+                is: stride * input,
+                os: stride * last,
+                load_index: input,
+                store_index: last,
+                twiddle: 0,
+                axis: Some(0),
+                batch: None,
+                output: done as i64,
+                last,
+            });
+            done *= u64::from(radix);
+        }
+        let stages = vec![(0..all.len()).collect()];
+        all.extend_from_slice(others);
         Self { all, stages }
     }
 

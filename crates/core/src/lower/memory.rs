@@ -52,7 +52,8 @@ impl Lowering<'_> {
         }
         let Slot::Table(kind) = slot else { unreachable!("operands are declared before anything else") };
         let name = format!("table{}", self.slots.iter().filter(|s| matches!(s, Slot::Table(_))).count());
-        let space = self.b.buffer(name, self.real, Access::Read, 2 * kind.len());
+        let elem = if kind.width() == 1 { Type::U32 } else { self.real };
+        let space = self.b.buffer(name, elem, Access::Read, kind.width() * kind.len());
         self.slots.push(slot);
         self.spaces.push(space);
         space
@@ -140,7 +141,7 @@ impl Lowering<'_> {
         all
     }
 
-    fn both(&mut self, a: Option<Value>, b: Value) -> Value {
+    pub(super) fn both(&mut self, a: Option<Value>, b: Value) -> Value {
         match a {
             None => b,
             Some(a) => self.b.pure(Op::And, Type::Bool, &[a, b]),

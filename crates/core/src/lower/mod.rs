@@ -1,6 +1,7 @@
 //! Pass and tile to kernel: load a tile, run its stages with exchanges through shared memory between them, store
 //! it. One generic path serves rows, columns, planes and volumes of every method.
 
+mod coprime;
 pub mod digits;
 pub mod exchange;
 mod memory;
@@ -47,7 +48,7 @@ enum Step {
     /// Stage `position` of axis `axis`; `back` undoes it.
     Stage { axis: usize, position: usize, back: bool },
     /// The product with the spectrum, in the middle of a convolution.
-    Spectrum { axis: usize },
+    Spectrum { axis: usize, table: TableKind },
 }
 
 /// A tile in registers: `[slot][register]`.
@@ -62,9 +63,13 @@ pub(crate) struct Lowering<'a> {
     /// Uniform index at which the block's tile starts in each repeated dimension.
     origin: Vec<Value>,
     real: Type,
+    /// Sign of the exponent of what is being lowered.
+    direction: Direction,
     slots: Vec<Slot>,
     spaces: Vec<Space>,
     shared: Option<Space>,
+    /// First points of Rader's rows.
+    first: Option<Space>,
     shared_limit: u32,
     conflicts: f64,
     exchanges: u32,
@@ -90,9 +95,11 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
         threads,
         origin: Vec::new(),
         real,
+        direction: pass.direction,
         slots: Vec::new(),
         spaces: Vec::new(),
         shared: None,
+        first: None,
         shared_limit: limits.shared_bytes,
         conflicts: 1.0,
         exchanges: 0,
@@ -141,8 +148,9 @@ impl Lowering<'_> {
         for (axis, it) in self.pass.axes.iter().enumerate() {
             let count = it.method.radices().len();
             steps.extend((0..count).map(|position| Step::Stage { axis, position, back: false }));
-            if !matches!(it.method, Method::MixedRadix(_)) {
-                steps.push(Step::Spectrum { axis });
+            if matches!(it.method, Method::Bluestein(_)) {
+                let table = TableKind::ChirpSpectrum { n: it.dim.n, m: it.method.points() };
+                steps.push(Step::Spectrum { axis, table });
                 steps.extend((0..count).rev().map(|position| Step::Stage { axis, position, back: true }));
             }
         }
@@ -150,39 +158,21 @@ impl Lowering<'_> {
     }
 
     fn run(&mut self) {
+        let pass = self.pass;
+        if let [axis] = &pass.axes[..]
+            && let Method::Coprime(parts) = &axis.method
+        {
+            return self.run_coprime(parts);
+        }
         let steps = self.steps();
-        let register = |step: &Step| match *step {
-            Step::Stage { axis, position, .. } => Some(self.digits.stages[axis][position]),
-            Step::Spectrum { .. } => None,
-        };
-        let first = steps.iter().find_map(register);
-        let last = steps.iter().rev().find_map(register);
+        let first = steps.iter().find_map(|step| self.register(step));
+        let last = steps.iter().rev().find_map(|step| self.register(step));
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
         let load = self.edge_layout(first, &sources, false);
         let store = self.edge_layout(last, &destinations, true);
-        let ordered =
-            |register, strides| Layout { register, order: self.digits.by_stride(register, strides) };
-        let layouts: Vec<Option<Layout>> = (0..steps.len())
-            .map(|i| {
-                let own = register(&steps[i])?;
-                let final_run = steps[i..].iter().all(|s| register(s).is_none_or(|r| r == own));
-                let first_run = steps[..i].iter().all(|s| register(s).is_none_or(|r| r == own));
-                let strides = if final_run && !first_run { &destinations } else { &sources };
-                Some(ordered(Some(own), strides))
-            })
-            .collect();
-        let mut held = self.load(&load);
-        let mut current = load;
-        for (step, layout) in steps.iter().zip(layouts) {
-            if let Some(layout) = layout
-                && layout != current
-            {
-                held = self.exchange(&held, &current, &layout);
-                current = layout;
-            }
-            held = self.step(*step, &current, held);
-        }
+        let held = self.load(&load);
+        let (current, mut held) = self.transform(&steps, load, held);
         if self.pass.twiddle.is_some() {
             held = self.pass_twiddle(&current, held);
         }
@@ -190,6 +180,36 @@ impl Lowering<'_> {
             held = self.exchange(&held, &current, &store);
         }
         self.store(&store, &held);
+    }
+
+    /// The digit that a step has in registers; `None`: any.
+    fn register(&self, step: &Step) -> Option<usize> {
+        match *step {
+            Step::Stage { axis, position, .. } => Some(self.digits.stages[axis][position]),
+            Step::Spectrum { .. } => None,
+        }
+    }
+
+    /// Takes a tile through its steps, with an exchange wherever the next one wants another layout.
+    fn transform(&mut self, steps: &[Step], from: Layout, mut held: Held) -> (Layout, Held) {
+        let registers: Vec<Option<usize>> = steps.iter().map(|step| self.register(step)).collect();
+        let sources = self.digits.weights(|digit| digit.is);
+        let destinations = self.digits.weights(|digit| digit.os);
+        let mut current = from;
+        for (i, step) in steps.iter().enumerate() {
+            if let Some(own) = registers[i] {
+                let only = |some: &[Option<usize>]| some.iter().all(|r| r.is_none_or(|r| r == own));
+                let strides =
+                    if only(&registers[i..]) && !only(&registers[..i]) { &destinations } else { &sources };
+                let layout = Layout { register: Some(own), order: self.digits.by_stride(Some(own), strides) };
+                if layout != current {
+                    held = self.exchange(&held, &current, &layout);
+                    current = layout;
+                }
+            }
+            held = self.step(*step, &current, held);
+        }
+        (current, held)
     }
 
     /// Layout in which the tile is loaded or stored: that of the first or last stage where its threads touch
@@ -213,8 +233,9 @@ impl Lowering<'_> {
     fn step(&mut self, step: Step, layout: &Layout, mut held: Held) -> Held {
         match step {
             Step::Stage { axis, position, back } => {
-                let mixed = matches!(self.pass.axes[axis].method, Method::MixedRadix(_));
-                let inverse = if mixed { self.pass.direction == Direction::Inverse } else { back };
+                // A convolution runs forward, then back; its factors carry the direction.
+                let whole = matches!(self.pass.axes[axis].method, Method::Bluestein(_));
+                let inverse = back != (!whole && self.direction == Direction::Inverse);
                 let direction = if inverse { Direction::Inverse } else { Direction::Forward };
                 for (slot, x) in held.iter_mut().enumerate() {
                     if !back {
@@ -226,7 +247,7 @@ impl Lowering<'_> {
                     }
                 }
             }
-            Step::Spectrum { axis } => self.spectrum(axis, layout, &mut held),
+            Step::Spectrum { axis, table } => self.spectrum(axis, table, None, layout, &mut held),
         }
         held
     }

@@ -106,16 +106,20 @@ fn spread(pass: &Pass, wanted: u64) -> Vec<u64> {
 
 /// Thread counts that divide some stage's groups evenly, or nearly.
 fn thread_counts(pass: &Pass, elements: u64, limits: &Limits) -> Vec<u32> {
-    let mut radices: Vec<u64> =
-        pass.axes.iter().flat_map(|axis| axis.method.radices().iter().map(|&r| u64::from(r))).collect();
-    if radices.is_empty() {
-        radices.push(1);
+    let mut groups: Vec<u64> = Vec::new();
+    for axis in &pass.axes {
+        let stages = axis.method.stages();
+        let rest = elements / axis.method.points();
+        groups.extend(stages.iter().map(|stage| rest * stage.points / u64::from(stage.radix)));
     }
-    radices.sort_unstable();
-    radices.dedup();
-    let mut counts: Vec<u32> = radices
+    if groups.is_empty() {
+        groups.push(elements);
+    }
+    groups.sort_unstable();
+    groups.dedup();
+    let mut counts: Vec<u32> = groups
         .iter()
-        .flat_map(|&radix| (1..=16).map(move |slots| (elements / radix).div_ceil(slots)))
+        .flat_map(|&groups| (1..=16).map(move |slots| groups.div_ceil(slots)))
         .filter(|&threads| (1..=u64::from(limits.max_threads)).contains(&threads))
         .map(|threads| threads as u32)
         .collect();

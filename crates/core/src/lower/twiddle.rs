@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::kernel::{Cache, Cx, Op, Type, Value};
+use crate::kernel::{Cache, Cmp, Cx, Op, Space, Type, Value};
 use crate::pass::{Method, TableKind};
 use crate::problem::Direction;
 
@@ -24,7 +24,7 @@ pub fn level_bits(modulus: u64) -> u32 {
 impl Lowering<'_> {
     /// A table's factor in the direction of the pass.
     pub(super) fn directed(&mut self, w: Cx) -> Cx {
-        if self.pass.direction == Direction::Inverse { self.conjugate(w) } else { w }
+        if self.direction == Direction::Inverse { self.conjugate(w) } else { w }
     }
 
     pub(super) fn conjugate(&mut self, w: Cx) -> Cx {
@@ -34,11 +34,17 @@ impl Lowering<'_> {
     /// The assembler moves read-only loads across barriers, as early as it can. In a convolution, with a factor
     /// for every element in the middle, that costs more registers than there are.
     pub(super) fn table_cache(&self) -> Cache {
-        let convolves = self.pass.axes.iter().any(|axis| !matches!(axis.method, Method::MixedRadix(_)));
+        let convolves = self.pass.axes.iter().any(|axis| axis.method.convolves());
         if convolves { Cache::Default } else { Cache::ReadOnly }
     }
 
-    fn table_load(&mut self, kind: TableKind, index: Value, constant: u64, on: Option<Value>) -> Cx {
+    pub(super) fn table_load(
+        &mut self,
+        kind: TableKind,
+        index: Value,
+        constant: u64,
+        on: Option<Value>,
+    ) -> Cx {
         let table = self.space_of(Slot::Table(kind));
         let index = self.b.mul_const(index, 2);
         let ptr = self.b.addr(table, index);
@@ -118,7 +124,7 @@ impl Lowering<'_> {
         let outputs = self.digits.weights(|digit| if digit.axis == Some(0) { digit.last } else { 0 });
         let rests = self.digits.weights(|digit| digit.twiddle);
         // A padded axis holds indices past its end, whose elements are dropped later: keep them in the table.
-        let padded = !matches!(self.pass.axes[0].method, Method::MixedRadix(_));
+        let padded = matches!(self.pass.axes[0].method, Method::Bluestein(_));
         let origin = self.at_origin(Type::U32, |dim| dim.twiddle as i64);
         let step = layout.register.map_or(0, |d| outputs[d]) as u64;
         let radix = layout.registers(&self.digits);
@@ -164,13 +170,17 @@ impl Lowering<'_> {
         held
     }
 
-    /// The product in the middle of a convolution.
-    pub(super) fn spectrum(&mut self, axis: usize, layout: &Layout, held: &mut Held) {
-        let it = &self.pass.axes[axis];
-        let kind = match it.method {
-            Method::MixedRadix(_) => return,
-            Method::Bluestein(_) => TableKind::ChirpSpectrum { n: it.dim.n, m: it.method.points() },
-        };
+    /// The product in the middle of a convolution. `first` holds, by these weights, the first point of each of
+    /// Rader's rows, which takes no part in the convolution: every other output is to have it added, itself is to
+    /// become the sum of its row. Both happen at frequency 0.
+    pub(super) fn spectrum(
+        &mut self,
+        axis: usize,
+        kind: TableKind,
+        first: Option<(Space, &[i64])>,
+        layout: &Layout,
+        held: &mut Held,
+    ) {
         let weights = self.digits.weights(|digit| if digit.axis == Some(axis) { digit.output } else { 0 });
         let step = layout.register.map_or(0, |d| weights[d]);
         // Not for the data: the assembler would load all factors before the stage ahead, and run out of registers.
@@ -180,10 +190,40 @@ impl Lowering<'_> {
             let at = self.linear(layout, slot as u32, &weights);
             let index = at.thread.unwrap_or_else(|| self.b.u32(0));
             for (r, x) in group.iter_mut().enumerate() {
-                let w = self.table_load(kind, index, (at.constant + step * r as i64) as u64, exists);
+                let constant = at.constant + step * r as i64;
+                let w = self.table_load(kind, index, constant as u64, exists);
                 let w = self.directed(w);
-                *x = self.b.cmul(*x, w);
+                let product = self.b.cmul(*x, w);
+                *x = match first {
+                    Some((space, rows)) if constant == 0 => {
+                        let point = self.add_to_first(space, rows, layout, slot as u32, index, *x);
+                        self.b.cadd(product, point)
+                    }
+                    _ => product,
+                };
             }
         }
+    }
+
+    /// Where `index` is 0: returns a row's first point (elsewhere 0) and adds `sum` to it.
+    fn add_to_first(
+        &mut self,
+        space: Space,
+        rows: &[i64],
+        layout: &Layout,
+        slot: u32,
+        index: Value,
+        sum: Cx,
+    ) -> Cx {
+        let zero = self.b.u32(0);
+        let own = self.b.cmp(Cmp::Eq, index, zero);
+        let exists = self.exists(layout, slot);
+        let own = self.both(exists, own);
+        let (ptr, offset) = self.shared_pointer(space, layout, slot, rows);
+        let point = self.b.load(ptr, offset as i32, 2, Cache::Default, Some(own));
+        let point = Cx { re: point[0], im: point[1] };
+        let sum = self.b.cadd(point, sum);
+        self.b.store(ptr, offset as i32, &[sum.re, sum.im], Cache::Default, Some(own));
+        point
     }
 }

@@ -3,6 +3,8 @@
 
 mod bluestein;
 mod mixed_radix;
+mod prime_factor;
+mod rader;
 mod split;
 
 use crate::plan::Plan;
@@ -23,4 +25,10 @@ pub trait Solver: Sync {
 }
 
 /// All identities.
-pub const SOLVERS: &[&dyn Solver] = &[&mixed_radix::MixedRadix, &split::Split, &bluestein::Bluestein];
+pub const SOLVERS: &[&dyn Solver] = &[
+    &mixed_radix::MixedRadix,
+    &split::Split,
+    &rader::Rader,
+    &prime_factor::PrimeFactor,
+    &bluestein::Bluestein,
+];
