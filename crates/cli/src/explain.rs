@@ -114,6 +114,8 @@ fn pass_json(pass: &PassSummary) -> Value {
         "registers": pass.registers,
         "shared_bytes": pass.shared_bytes,
         "resident_blocks": pass.resident_blocks,
+        "elements_per_thread": pass.per_thread,
+        "sectors": pass.sectors,
         "exchanges": pass.exchanges,
         "conflicts": pass.conflicts,
         "instructions": pass.instructions,

@@ -57,9 +57,18 @@ fn others(parts: &[CoprimePart], own: usize, places: &Places, batch: &[Digit]) -
 
 /// Strides with the fewest bank conflicts: repeated dimensions inside or outside of the parts, and every subset of
 /// the strides made odd.
-fn arrange(parts: &[CoprimePart], whole: &Digits, batch: &[Digit], threads: u32, complex_bytes: u64) -> Places {
-    let sizes: Vec<i64> =
-        batch.iter().map(|digit| i64::from(digit.size)).chain(parts.iter().map(|part| part.n as i64)).collect();
+fn arrange(
+    parts: &[CoprimePart],
+    whole: &Digits,
+    batch: &[Digit],
+    threads: u32,
+    complex_bytes: u64,
+) -> Places {
+    let sizes: Vec<i64> = batch
+        .iter()
+        .map(|digit| i64::from(digit.size))
+        .chain(parts.iter().map(|part| part.n as i64))
+        .collect();
     let mut inside: Vec<usize> = (0..sizes.len()).collect();
     inside[batch.len()..].sort_by_key(|&d| sizes[d]);
     let mut outside = inside.clone();
@@ -86,14 +95,14 @@ fn arrange(parts: &[CoprimePart], whole: &Digits, batch: &[Digit], threads: u32,
             }
             let (rows, columns) = strides.split_at(batch.len());
             let places = Places { parts: columns.to_vec(), batch: rows.to_vec(), len };
-            let between: u64 =
-                (0..parts.len()).map(|own| part_wavefronts(parts, own, &places, batch, threads, complex_bytes)).sum();
+            let between: u64 = (0..parts.len())
+                .map(|own| part_wavefronts(parts, own, &places, batch, threads, complex_bytes))
+                .sum();
             let ends: u64 = (own.iter().zip([false, true]))
                 .map(|(own, writes)| permuted_wavefronts(own, writes, whole, &places, complex_bytes))
                 .sum();
-            let better = best
-                .as_ref()
-                .is_none_or(|(least, known)| (between + ends, places.len) < (*least, known.len));
+            let better =
+                best.as_ref().is_none_or(|(least, known)| (between + ends, places.len) < (*least, known.len));
             if better {
                 best = Some((between + ends, places));
             }
@@ -126,7 +135,13 @@ fn part_wavefronts(
 
 /// Wavefronts of the permuted way in or out, for as many warps as [`wavefronts`] looks at. `own` has each part's
 /// coordinate of every index.
-fn permuted_wavefronts(own: &[Vec<u32>], writes: bool, whole: &Digits, places: &Places, complex_bytes: u64) -> u64 {
+fn permuted_wavefronts(
+    own: &[Vec<u32>],
+    writes: bool,
+    whole: &Digits,
+    places: &Places,
+    complex_bytes: u64,
+) -> u64 {
     let lanes = (BANK_ROW / complex_bytes) as usize;
     let order = whole.by_stride(None, &whole.weights(|digit| if writes { digit.os } else { digit.is }));
     let total = whole.elements() as usize;
@@ -140,7 +155,9 @@ fn permuted_wavefronts(own: &[Vec<u32>], writes: bool, whole: &Digits, places: &
             match digit.batch {
                 // The axis is the first digit, the repeated dimensions follow in their order.
                 Some(_) => at += places.batch[d - 1] * index as i64,
-                None => at += own.iter().zip(&places.parts).map(|(own, s)| s * i64::from(own[index])).sum::<i64>(),
+                None => {
+                    at += own.iter().zip(&places.parts).map(|(own, s)| s * i64::from(own[index])).sum::<i64>()
+                }
             }
         }
         at
