@@ -254,6 +254,35 @@ pub enum Error {
         code: i32,
     },
 
+    /// A file of wisdom is damaged, or of another version.
+    #[error("wisdom {path}, line {line}: {detail}")]
+    Wisdom {
+        /// The file.
+        path: String,
+        /// The line that is wrong.
+        line: usize,
+        /// What is wrong.
+        detail: String,
+    },
+
+    /// A file of wisdom cannot be read or written.
+    #[error("wisdom {path}: {reason}")]
+    WisdomFile {
+        /// The file.
+        path: String,
+        /// What the system said.
+        reason: String,
+    },
+
+    /// An entry of wisdom whose recipe this version does not understand.
+    #[error("the recipe for {problem} is of another version: {detail}; tune anew")]
+    Recipe {
+        /// The problem.
+        problem: String,
+        /// What is not understood.
+        detail: String,
+    },
+
     /// The program does not hang together: an index names nothing, or a binding is too short.
     #[error("the program is malformed: {detail}")]
     Program {

@@ -41,6 +41,8 @@ mod measure;
 pub mod peers;
 mod plan;
 mod span;
+mod tune;
+pub mod wisdom;
 
 pub use device::{Device, DeviceKind, DeviceReport, survey, use_disk_cache};
 pub use error::{Error, Which};
@@ -48,4 +50,6 @@ pub use host::{Planes, PlanesMut, Real};
 pub use measure::Measurement;
 pub use num_complex::Complex;
 pub use plan::Plan;
+pub use tune::{Trial, Tuned};
 pub use warpfft_core as core;
+pub use wisdom::Wisdom;

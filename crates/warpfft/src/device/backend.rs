@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use warpfft_core::problem::Problem;
-use warpfft_core::program::Program;
+use warpfft_core::program::{Compiled, Program};
+use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
 use super::DeviceKind;
@@ -15,7 +16,19 @@ use crate::measure::Measurement;
 use crate::peers::PeerReport;
 
 /// Kernels for a problem within a device's limits.
-pub(crate) fn compiled(problem: &Problem, limits: &Limits) -> Result<Program, Error> {
+///
+/// A recipe that is out of date changes nothing: the cost model's choice is always there.
+pub(crate) fn compiled(
+    problem: &Problem,
+    limits: &Limits,
+    recipe: Option<&Recipe>,
+) -> Result<Program, Error> {
+    if let Some(recipe) = recipe {
+        match Compiled::by(recipe, problem, limits) {
+            Ok(compiled) => return Ok(compiled.program),
+            Err(error) => tracing::debug!(%error, "wisdom was not used"),
+        }
+    }
     Ok(warpfft_core::compile(problem, limits)?)
 }
 
@@ -38,8 +51,8 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Makes a compiled program ready to run.
     fn load(&self, program: Program) -> Result<Arc<dyn Execute>, Error>;
 
-    /// Makes a problem ready to run.
-    fn plan(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error>;
+    /// Makes a problem ready to run, by a recipe if there is one.
+    fn plan(&self, problem: &Problem, recipe: Option<&Recipe>) -> Result<Arc<dyn Execute>, Error>;
 }
 
 /// Data of one call in the computer's memory, as bytes; lengths, format and precision have been checked, and
@@ -64,6 +77,13 @@ pub(crate) trait Execute: Any + Send + Sync {
 
     /// Times itself against a copy of the same bytes.
     fn measure(&self, budget: Duration) -> Result<Measurement, Error>;
+
+    /// Median seconds of each of several ways to do one problem, all made ready by the same device, in about this
+    /// time.
+    fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
+        let each = budget / all.len().max(1) as u32;
+        all.iter().map(|work| work.measure(each).map(|measured| measured.transform_seconds)).collect()
+    }
 
     /// Times itself as [`Execute::measure`] does, and then other libraries on the same data.
     #[cfg(feature = "peers")]

@@ -19,11 +19,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use warpfft_core::problem::Problem;
 use warpfft_core::program::Program;
+use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
 use self::backend::Backend;
 use crate::error::Error;
 use crate::plan::Plan;
+use crate::wisdom::Wisdom;
 
 /// A kind of device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -104,7 +106,11 @@ static DISK_CACHE: AtomicBool = AtomicBool::new(true);
 
 /// An opened device. Clones are the same device.
 #[derive(Clone)]
-pub struct Device(Arc<dyn Backend>);
+pub struct Device {
+    backend: Arc<dyn Backend>,
+    /// `None`: what the environment says.
+    wisdom: Option<Arc<Wisdom>>,
+}
 
 impl std::fmt::Debug for Device {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -136,35 +142,54 @@ impl Device {
         }
     }
 
+    fn of(backend: Arc<dyn Backend>) -> Self {
+        Self { backend, wisdom: None }
+    }
+
+    /// The same device with this wisdom, and no other, for the plans that are made from now on.
+    #[must_use]
+    pub fn with_wisdom(self, wisdom: Wisdom) -> Self {
+        Self { wisdom: Some(Arc::new(wisdom)), ..self }
+    }
+
+    /// What was found by timing for a problem here.
+    fn recipe(&self, problem: &Problem) -> Result<Option<Recipe>, Error> {
+        if self.limits().is_none() {
+            return Ok(None);
+        }
+        let wisdom = self.wisdom.clone().map_or_else(Wisdom::ambient, Ok)?;
+        Ok(wisdom.recipe(self.name(), problem))
+    }
+
     /// The processor.
     pub fn cpu() -> Self {
-        Self(cpu::open())
+        Self::of(cpu::open())
     }
 
     /// The simulator of a device with these limits.
     pub fn sim(limits: Limits) -> Self {
-        Self(sim::open(limits))
+        Self::of(sim::open(limits))
     }
 
     /// Whether it is hardware of its own, and not this processor in disguise: the simulator, or a software driver of a
     /// GPU interface.
     pub fn is_hardware(&self) -> bool {
-        self.0.is_hardware()
+        self.backend.is_hardware()
     }
 
     /// Its kind; never [`DeviceKind::Auto`].
     pub fn kind(&self) -> DeviceKind {
-        self.0.kind()
+        self.backend.kind()
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
-        self.0.name()
+        self.backend.name()
     }
 
     /// What kernels for it may use; `None` for the processor, which has no kernels.
     pub fn limits(&self) -> Option<&Limits> {
-        self.0.limits()
+        self.backend.limits()
     }
 
     /// Makes a problem ready to run here. All compilation and all allocation of the device's memory for tables
@@ -172,9 +197,10 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The device cannot hold it, or its driver refused it.
+    /// The device cannot hold it, or its driver refused it; or the environment names wisdom that cannot be read.
     pub fn plan(&self, problem: &Problem) -> Result<Plan, Error> {
-        Plan::new(problem.clone(), self.clone(), self.0.plan(problem)?)
+        let recipe = self.recipe(problem)?;
+        Plan::new(problem.clone(), self.clone(), self.backend.plan(problem, recipe.as_ref())?)
     }
 
     /// Makes a program ready that was compiled for this device's limits.
@@ -184,6 +210,6 @@ impl Device {
     /// The program does not hang together, or the device cannot run it.
     pub fn load(&self, program: Program) -> Result<Plan, Error> {
         let problem = program.problem.clone();
-        Plan::new(problem, self.clone(), self.0.load(program)?)
+        Plan::new(problem, self.clone(), self.backend.load(program)?)
     }
 }

@@ -8,6 +8,7 @@ use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Report, simulate};
 use warpfft_core::kernel::{Access, Kernel, Type};
 use warpfft_core::problem::{Placement, Problem};
 use warpfft_core::program::{Binding, Launch, Program};
+use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
 use super::backend::{Backend, Execute, HostJob, compiled};
@@ -58,8 +59,8 @@ impl Backend for Sim {
         Ok(Arc::new(SimWork { limits: self.limits.clone(), program, last: Mutex::default() }))
     }
 
-    fn plan(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
-        self.load(compiled(problem, &self.limits)?)
+    fn plan(&self, problem: &Problem, recipe: Option<&Recipe>) -> Result<Arc<dyn Execute>, Error> {
+        self.load(compiled(problem, &self.limits, recipe)?)
     }
 }
 

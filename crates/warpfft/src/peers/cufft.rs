@@ -8,8 +8,8 @@ use libloading::Library;
 use warpfft_core::problem::{Direction, Precision, Problem};
 
 use super::library::{function, open};
-use super::packed;
 use crate::error::Error;
+use crate::wisdom::packed;
 
 /// The library's name.
 pub(crate) const NAME: &str = "cuFFT";

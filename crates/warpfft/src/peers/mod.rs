@@ -67,22 +67,6 @@ pub fn available(kind: DeviceKind) -> Vec<(&'static str, Result<String, Error>)>
     }
 }
 
-/// Lengths, slowest first, and transforms of a problem whose arrays are packed one after the other; `None` for any
-/// other layout.
-#[cfg(any(feature = "cuda", test))]
-pub(crate) fn packed(problem: &Problem) -> Option<(Vec<i64>, i64)> {
-    let mut stride = 1_i64;
-    for dim in problem.transform.iter().rev().chain(problem.batch.iter().rev()) {
-        if dim.is != stride || dim.os != stride {
-            return None;
-        }
-        stride = stride.checked_mul(i64::try_from(dim.n).ok()?)?;
-    }
-    let plain = interleaved(problem) && problem.input_offset == 0 && problem.output_offset == 0;
-    let lengths: Vec<i64> = problem.transform.iter().map(|dim| dim.n as i64).collect();
-    (plain && !lengths.is_empty()).then(|| (lengths, problem.batch_count() as i64))
-}
-
 pub(crate) fn interleaved(problem: &Problem) -> bool {
     problem.input == Format::Interleaved && problem.output == Format::Interleaved
 }
@@ -92,16 +76,6 @@ mod tests {
     use warpfft_core::request::Fft;
 
     use super::*;
-
-    #[test]
-    fn packed_arrays_are_told_from_others() {
-        let ask = |request: Fft| packed(&request.build().expect("it is possible"));
-        assert_eq!(ask(Fft::new([4, 6]).batch(10)), Some((vec![4, 6], 10)));
-        assert_eq!(ask(Fft::new([1, 8])), Some((vec![8], 1)));
-        assert_eq!(ask(Fft::axes([4, 6], [0])), None, "columns");
-        assert_eq!(ask(Fft::new([4]).planar()), None);
-        assert_eq!(ask(Fft::new([1]).batch(3)), None, "nothing to transform");
-    }
 
     #[test]
     fn the_processor_is_timed_beside_fftw_or_says_that_it_is_absent() {

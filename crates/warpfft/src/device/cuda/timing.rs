@@ -93,6 +93,15 @@ pub(super) fn beside_peers(
     Ok((measured, vec![PeerReport { library: cufft::NAME, times }]))
 }
 
+/// Times several programs of one problem against each other.
+pub(super) fn race(works: &[&CudaWork], budget: Duration) -> Result<Vec<f64>, Error> {
+    let Some(largest) = works.iter().max_by_key(|work| work.workspace_bytes) else { return Ok(Vec::new()) };
+    let bench = Bench::new(largest)?;
+    let job = bench.job();
+    let works = works.iter().map(|work| job.enqueued(work, &bench.sets)).collect();
+    bench.drained(measure::race(works, budget))
+}
+
 /// Memory and a stream to measure on.
 struct Bench<'a> {
     context: &'a Arc<Context>,

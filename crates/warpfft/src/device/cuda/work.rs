@@ -1,11 +1,13 @@
 //! A program on a GPU. Running it only enqueues launches: no allocation, no compilation, no waiting.
 
+use std::any::Any;
 use std::ffi::{c_uint, c_void};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use warpfft_core::problem::{Placement, Problem};
 use warpfft_core::program::{Binding, Program};
+use warpfft_core::recipe::Recipe;
 
 use super::assemble::{Module, modules, recorded, wake};
 use super::context::Context;
@@ -30,6 +32,8 @@ const MAX_BUFFERS: usize = 16;
 pub(crate) struct CudaWork {
     pub(super) context: Arc<Context>,
     pub(super) problem: Problem,
+    /// What it was compiled by, if not by the cost model.
+    recipe: Option<Recipe>,
     pub(super) workspace_bytes: u64,
     /// Compiled once somebody looks, where the launches came from a record.
     program: OnceLock<Option<Program>>,
@@ -80,19 +84,19 @@ impl CudaWork {
     /// Below the records lie the kernels' own entries, by their text: another batch, or a build whose records
     /// are its own, often needs the same kernels, and assembling is nearly all of a compilation's time. What a
     /// record holds twice with them is the price for one file to open where nothing needs to be made.
-    pub fn plan(context: &Arc<Context>, problem: &Problem) -> Result<Self, Error> {
-        let key = format!("{}, {}", context.identity, problem_key(problem));
+    pub fn plan(context: &Arc<Context>, problem: &Problem, recipe: Option<&Recipe>) -> Result<Self, Error> {
+        let key = format!("{}, {}", context.identity, problem_key(problem, recipe));
         let (cache, entry) = (DiskCache::from_environment(), format!("{:032x}.plan", hash(key.as_bytes())));
         let record = cache.read(&entry);
         let image = record.as_ref().and_then(|record| Image::decode(record, &key));
         match image.map(|image| Self::of(context, problem, &image)) {
-            Some(Ok(work)) => return Ok(work),
+            Some(Ok(work)) => return Ok(work.following(recipe)),
             Some(Err(error)) => tracing::debug!(entry, %error, "a cached plan was not used"),
             None => {}
         }
         let program = std::thread::scope(|scope| {
             scope.spawn(|| wake(context, &cache));
-            compiled(problem, &context.limits)
+            compiled(problem, &context.limits, recipe)
         })?;
         let modules = modules(context, &program.kernels)?;
         let assembled = assembled(&modules);
@@ -101,7 +105,7 @@ impl CudaWork {
         if let Some(record) = image.encode() {
             cache.write(&entry, &record);
         }
-        Ok(work.with(program))
+        Ok(work.following(recipe).with(program))
     }
 
     /// Loads what a record describes.
@@ -142,12 +146,19 @@ impl CudaWork {
         Ok(Self {
             context: Arc::clone(context),
             problem: problem.clone(),
+            recipe: None,
             workspace_bytes: image.workspace_bytes,
             program: OnceLock::new(),
             launches,
             alignment,
             tables,
         })
+    }
+
+    /// With the recipe that it was compiled by.
+    fn following(mut self, recipe: Option<&Recipe>) -> Self {
+        self.recipe = recipe.cloned();
+        self
     }
 
     /// With the program that it was loaded from.
@@ -308,13 +319,23 @@ impl Execute for CudaWork {
         timing::measure(self, budget)
     }
 
+    fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
+        fn own<'a>(work: &&'a (dyn Execute + 'static)) -> Option<&'a CudaWork> {
+            (*work as &dyn Any).downcast_ref()
+        }
+        let all: Option<Vec<&Self>> = all.iter().map(own).collect();
+        let foreign = || Error::Program { detail: "only plans of one device run against each other".into() };
+        timing::race(&all.ok_or_else(foreign)?, budget)
+    }
+
     #[cfg(feature = "peers")]
     fn measure_beside_peers(&self, budget: Duration) -> Result<(Measurement, Vec<PeerReport>), Error> {
         timing::beside_peers(self, budget)
     }
 
     fn program(&self) -> Option<&Program> {
-        self.program.get_or_init(|| compiled(&self.problem, &self.context.limits).ok()).as_ref()
+        let compile = || compiled(&self.problem, &self.context.limits, self.recipe.as_ref()).ok();
+        self.program.get_or_init(compile).as_ref()
     }
 
     fn workspace_bytes(&self) -> u64 {
