@@ -290,6 +290,11 @@ impl CliError {
             | Self::NoSuchRow { .. }
             | Self::ResultsExist { .. }
             | Self::OtherDevice { .. } => code::USAGE,
+            // Wisdom that is damaged is input; a file of it that cannot be written is output.
+            Self::Device(
+                warpfft::Error::Wisdom { .. } | warpfft::Error::WisdomFile { written: false, .. },
+            ) => code::INPUT,
+            Self::Device(warpfft::Error::WisdomFile { written: true, .. }) => code::OUTPUT,
             Self::Slower { .. } => code::SLOWER,
             Self::Interrupted { .. } => code::INTERRUPTED,
             Self::Read { .. }

@@ -12,6 +12,8 @@ mod progress;
 mod report;
 mod suite;
 mod transform;
+mod tune;
+mod wisdom;
 
 use std::process::ExitCode;
 
@@ -26,6 +28,7 @@ Start here:
   warpfft transform sound.wav -o out.npy --plot sound.png    a recording's spectrum, drawn
   warpfft explain 512x512 --limits h200                      how a transform would run on a GPU
   warpfft bench 4096 --batch 1000                            its time, in copies of the same data
+  warpfft tune 4096 --batch 1000 --budget 30s                find a faster plan, and keep it
 
 Exit codes:
   0  done
@@ -56,6 +59,10 @@ enum Command {
     Explain(explain::Explain),
     /// Measure transforms in copies of the same data
     Bench(bench::Bench),
+    /// Find the fastest way to do a transform here, and keep it
+    Tune(tune::Tune),
+    /// List, export and import what tuning found
+    Wisdom(wisdom::WisdomCommand),
     /// Print shell completions
     Completions(Completions),
 }
@@ -84,6 +91,8 @@ fn main() -> ExitCode {
         Command::Devices(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Tune(command) => command.run(),
+        Command::Wisdom(command) => command.run(),
         Command::Completions(command) => command.run(),
     };
     match result {

@@ -266,10 +266,12 @@ pub enum Error {
     },
 
     /// A file of wisdom cannot be read or written.
-    #[error("wisdom {path}: {reason}")]
+    #[error("cannot {} wisdom {path}: {reason}", if *.written { "write" } else { "read" })]
     WisdomFile {
         /// The file.
         path: String,
+        /// Whether it was to be written.
+        written: bool,
         /// What the system said.
         reason: String,
     },

@@ -171,6 +171,18 @@ pub fn suite(name: &str) -> Result<Vec<Case>, CliError> {
     parse(name, &text)
 }
 
+/// The rows of a suite that any of the patterns matches; no patterns: all.
+pub fn chosen(name: &str, only: &[String]) -> Result<Vec<Case>, CliError> {
+    let mut cases = suite(name)?;
+    for pattern in only {
+        if !cases.iter().any(|case| case.matches(pattern)) {
+            return Err(CliError::NoSuchRow { pattern: pattern.clone(), suite: name.to_owned() });
+        }
+    }
+    cases.retain(|case| only.is_empty() || only.iter().any(|only| case.matches(only)));
+    Ok(cases)
+}
+
 fn parse(name: &str, text: &str) -> Result<Vec<Case>, CliError> {
     let mut reader =
         csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(text.as_bytes());

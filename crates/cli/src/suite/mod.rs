@@ -3,12 +3,13 @@
 
 mod case;
 mod compare;
-mod interrupt;
+pub mod interrupt;
 mod mean;
 mod record;
 mod report;
 mod run;
 
+pub use case::{Case, chosen};
 pub use compare::compare;
 pub use record::Record;
 pub use report::report;

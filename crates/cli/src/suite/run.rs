@@ -44,13 +44,7 @@ const LEAST: f64 = 0.05;
 
 /// Runs a suite.
 pub fn run(options: &Options<'_>) -> Result<(), CliError> {
-    let mut cases = case::suite(options.suite)?;
-    for pattern in options.only {
-        if !cases.iter().any(|case| case.matches(pattern)) {
-            return Err(CliError::NoSuchRow { pattern: pattern.clone(), suite: options.suite.to_owned() });
-        }
-    }
-    cases.retain(|case| options.only.is_empty() || options.only.iter().any(|only| case.matches(only)));
+    let mut cases = case::chosen(options.suite, options.only)?;
     let device = Device::open(options.device)?;
     if !device.name().contains(EARLIER) {
         cases = cases.into_iter().map(Case::without_earlier).collect();

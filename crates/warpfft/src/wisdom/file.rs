@@ -52,24 +52,24 @@ pub(super) fn text<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
     format!("{{\n  \"format\": {FORMAT},\n  \"entries\": {entries}\n}}\n")
 }
 
-fn failed(path: &Path, error: &io::Error) -> Error {
-    Error::WisdomFile { path: path.display().to_string(), reason: error.to_string() }
+fn failed(path: &Path, error: &io::Error, written: bool) -> Error {
+    Error::WisdomFile { path: path.display().to_string(), written, reason: error.to_string() }
 }
 
 pub(super) fn read(path: &Path) -> Result<String, Error> {
-    fs::read_to_string(path).map_err(|error| failed(path, &error))
+    fs::read_to_string(path).map_err(|error| failed(path, &error, false))
 }
 
 /// Changes a file while nobody else does.
 pub(super) fn update(path: &Path, change: impl FnOnce(&mut Wisdom)) -> Result<(), Error> {
-    let _lock = lock(path).map_err(|error| failed(path, &error))?;
+    let _lock = lock(path).map_err(|error| failed(path, &error, true))?;
     let mut wisdom = match fs::read_to_string(path) {
         Ok(text) => Wisdom::parse(&text, &path.display().to_string())?,
         Err(error) if error.kind() == ErrorKind::NotFound => Wisdom::new(),
-        Err(error) => return Err(failed(path, &error)),
+        Err(error) => return Err(failed(path, &error, true)),
     };
     change(&mut wisdom);
-    replace(path, &wisdom.to_text()).map_err(|error| failed(path, &error))
+    replace(path, &wisdom.to_text()).map_err(|error| failed(path, &error, true))
 }
 
 fn folder_of(path: &Path) -> &Path {
