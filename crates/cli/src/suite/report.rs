@@ -26,6 +26,7 @@ pub fn report(csv: &Path, into: Option<&Path>, plot: Option<&Path>) -> Result<()
     }
     let tables = markdown(&records);
     let Some(page) = into else { return out::line(tables.trim_end()) };
+    let tables = plot.map_or_else(String::new, |plot| picture(page, plot)) + &tables;
     let text =
         std::fs::read_to_string(page).map_err(|source| CliError::Read { path: page.into(), source })?;
     let text = replaced(&text, &tables).ok_or_else(|| CliError::Malformed {
@@ -36,6 +37,13 @@ pub fn report(csv: &Path, into: Option<&Path>, plot: Option<&Path>) -> Result<()
     let mut output = Output::create(page)?;
     output.write(|file| file.write_all(text.as_bytes()))?;
     output.commit()
+}
+
+/// A drawing, as its page names it: by the way from the page's folder where it lies below.
+fn picture(page: &Path, plot: &Path) -> String {
+    let folder = page.parent().unwrap_or(Path::new(""));
+    let way = plot.strip_prefix(folder).unwrap_or(plot);
+    format!("![Copies over the points of a transform, by precision and rank]({})\n\n", way.display())
 }
 
 fn replaced(page: &str, figures: &str) -> Option<String> {
@@ -164,6 +172,14 @@ mod tests {
         assert_eq!(once, format!("# Title\n\n{BEGIN}\n\nnew\n\n{END}\n\nmore\n"));
         assert_eq!(replaced(&once, "new\n").as_ref(), Some(&once), "again changes nothing");
         assert_eq!(replaced("# Title\n", "new"), None);
+    }
+
+    #[test]
+    fn pictures_are_named_from_their_page() {
+        let named = |page: &str, plot: &str| picture(Path::new(page), Path::new(plot));
+        assert!(named("docs/page.md", "docs/pictures/p.png").ends_with("(pictures/p.png)\n\n"));
+        assert!(named("page.md", "p.png").ends_with("(p.png)\n\n"));
+        assert!(named("docs/page.md", "/tmp/p.png").ends_with("(/tmp/p.png)\n\n"));
     }
 
     #[test]
