@@ -10,7 +10,7 @@ use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
 use warpfft::core::math::reference::{reference, relative_l2};
 use warpfft::core::problem::{Direction, Placement, Problem};
-use warpfft::{Device, Measurement};
+use warpfft::{Device, Measurement, Wisdom};
 
 use crate::engine;
 use crate::error::CliError;
@@ -57,6 +57,10 @@ pub struct Bench {
     /// Time to spend on each shape
     #[arg(long, default_value_t = 0.5, value_parser = seconds)]
     seconds: f64,
+
+    /// Plan by the cost model alone, whatever tuning found
+    #[arg(long)]
+    estimate: bool,
 
     /// Print a JSON array
     #[arg(long)]
@@ -171,12 +175,17 @@ impl Bench {
             resume: self.suite.resume,
             seconds: self.seconds,
             budget: self.suite.budget,
-            device: self.device.kind(),
+            device: self.device()?,
         })
     }
 
-    fn run_shapes(&self) -> Result<(), CliError> {
+    fn device(&self) -> Result<Device, CliError> {
         let device = Device::open(self.device.kind())?;
+        Ok(if self.estimate { device.with_wisdom(Wisdom::new()) } else { device })
+    }
+
+    fn run_shapes(&self) -> Result<(), CliError> {
+        let device = self.device()?;
         let mut rows = Vec::new();
         if !self.json {
             report::line(&format!("{}, batch {}, {:?}", device.name(), self.batch, self.precision))?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::{Value, json};
 use warpfft::core::problem::{Direction, Placement, Problem};
-use warpfft::{Device, Tuned, Wisdom, wisdom};
+use warpfft::{Device, Error, Tuned, Wisdom, wisdom};
 
 use crate::bench::seconds;
 use crate::engine;
@@ -86,27 +86,37 @@ impl Tune {
                 existed: false,
             })?;
         }
-        match problems.len() - tuned? {
-            0 => Ok(()),
-            left => Err(CliError::Interrupted { left, kept: false }),
-        }
+        tuned
     }
 
-    /// Tunes one problem after the other while there is time; returns how many.
-    fn tune(&self, device: &Device, problems: &[Problem], path: &Path) -> Result<usize, CliError> {
+    /// Tunes one problem after the other while there is time.
+    fn tune(&self, device: &Device, problems: &[Problem], path: &Path) -> Result<(), CliError> {
         interrupt::listen();
         let started = Instant::now();
-        let mut rows = Vec::new();
-        let mut tuned = 0;
+        let (mut rows, mut failed) = (Vec::new(), None);
+        let (mut tried, mut tuned) = (0, 0);
         for problem in problems {
             let left = self.budget - started.elapsed().as_secs_f64();
             if left <= 0.0 || interrupt::asked() {
                 break;
             }
-            let share = Duration::from_secs_f64(left / (problems.len() - tuned) as f64);
+            let share = Duration::from_secs_f64(left / (problems.len() - tried) as f64);
             let found = {
                 let _progress = Progress::start("tuning", None);
-                device.tune(problem, share)?
+                device.tune(problem, share)
+            };
+            tried += 1;
+            let found = match found {
+                Ok(found) => found,
+                // One problem that does not fit says nothing of the others; a device that cannot be tuned does.
+                Err(error @ (Error::DeviceLost { .. } | Error::Unsupported { .. })) => {
+                    return Err(error.into());
+                }
+                Err(error) => {
+                    eprintln!("warpfft: {}: {error}", wisdom::problem_key(problem));
+                    failed = failed.or(Some(error));
+                    continue;
+                }
             };
             let mut one = Wisdom::new();
             one.insert(found.entry.clone());
@@ -123,7 +133,11 @@ impl Tune {
         } else {
             report::line(&format!("{tuned} written to {}", path.display()))?;
         }
-        Ok(tuned)
+        match (problems.len() - tried, failed) {
+            (0, None) => Ok(()),
+            (0, Some(error)) => Err(error.into()),
+            (left, _) => Err(CliError::Interrupted { left, kept: false }),
+        }
     }
 
     fn problems(&self) -> Result<Vec<Problem>, CliError> {

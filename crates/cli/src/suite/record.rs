@@ -23,6 +23,16 @@ pub enum Status {
     Failed,
 }
 
+/// What chose a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Planned {
+    /// The cost model.
+    Model,
+    /// What tuning found.
+    Wisdom,
+}
+
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -52,6 +62,8 @@ pub struct Record {
     pub workspace_bytes: Option<u64>,
     /// Launches.
     pub passes: Option<u64>,
+    /// What chose the plan.
+    pub planned: Planned,
     /// cuFFT out of place, in this run.
     pub cufft_out_us: Option<f64>,
     /// In place.
@@ -108,6 +120,7 @@ impl Record {
             plan_ms: None,
             workspace_bytes: None,
             passes: None,
+            planned: Planned::Model,
             cufft_out_us: None,
             cufft_in_us: None,
             cufft_patient_us: None,

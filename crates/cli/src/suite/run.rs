@@ -9,7 +9,7 @@ use warpfft::{Device, DeviceKind, Error};
 
 use super::case::{self, Case};
 use super::interrupt;
-use super::record::{Record, Status, Writer, rounded};
+use super::record::{Planned, Record, Status, Writer, rounded};
 use crate::error::CliError;
 use crate::io::Output;
 use crate::{plot, report};
@@ -33,7 +33,7 @@ pub struct Options<'a> {
     /// Seconds for all rows.
     pub budget: Option<f64>,
     /// Where to run.
-    pub device: DeviceKind,
+    pub device: Device,
 }
 
 /// The device that suites' earlier figures of other libraries are of: beside another one they would mean nothing.
@@ -45,7 +45,7 @@ const LEAST: f64 = 0.05;
 /// Runs a suite.
 pub fn run(options: &Options<'_>) -> Result<(), CliError> {
     let mut cases = case::chosen(options.suite, options.only)?;
-    let device = Device::open(options.device)?;
+    let device = &options.device;
     if !device.name().contains(EARLIER) {
         cases = cases.into_iter().map(Case::without_earlier).collect();
     }
@@ -69,7 +69,7 @@ pub fn run(options: &Options<'_>) -> Result<(), CliError> {
         records.iter().any(|record| record.key() == case.key() && record.status != Status::Failed)
     };
     let rows: Vec<Case> = cases.into_iter().filter(|case| !done(case)).collect();
-    greet(&device, options.peers, rows.len(), records.len())?;
+    greet(device, options.peers, rows.len(), records.len())?;
     // What a first plan costs is measured too.
     warpfft::use_disk_cache(false);
     interrupt::listen();
@@ -77,7 +77,7 @@ pub fn run(options: &Options<'_>) -> Result<(), CliError> {
     let mut left = rows.len();
     for case in &rows {
         let Some(seconds) = clock.share(left).filter(|_| !interrupt::asked()) else { break };
-        let (record, lost) = measured(case, &device, options.peers, seconds);
+        let (record, lost) = measured(case, device, options.peers, seconds);
         if let Some(writer) = &mut writer {
             writer.append(&record)?;
         }
@@ -184,6 +184,8 @@ fn fill(
     record.copy = measured.copy_name.to_owned();
     record.plan_ms = Some(rounded(plan_ms));
     record.workspace_bytes = Some(plan.workspace_bytes());
+    let tuned = device.recipe(problem)?.is_some();
+    record.planned = if tuned { Planned::Wisdom } else { Planned::Model };
     record.passes = plan.program().map(|program| program.launches.len() as u64);
     for peer in &peers {
         peer_columns(record, peer, measured.copy_seconds);

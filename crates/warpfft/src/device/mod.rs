@@ -17,8 +17,9 @@ pub mod wgpu;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use warpfft_core::explain::Explanation;
 use warpfft_core::problem::Problem;
-use warpfft_core::program::Program;
+use warpfft_core::program::{Compiled, Program};
 use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
@@ -152,13 +153,39 @@ impl Device {
         Self { wisdom: Some(Arc::new(wisdom)), ..self }
     }
 
-    /// What was found by timing for a problem here.
-    fn recipe(&self, problem: &Problem) -> Result<Option<Recipe>, Error> {
+    /// What was found by timing for a problem here, whether or not the compiler still offers it.
+    fn known(&self, problem: &Problem) -> Result<Option<Recipe>, Error> {
         if self.limits().is_none() {
             return Ok(None);
         }
         let wisdom = self.wisdom.clone().map_or_else(Wisdom::ambient, Ok)?;
         Ok(wisdom.recipe(self.name(), problem))
+    }
+
+    /// The recipe that a problem's plan follows here because it was found by timing: `None` where the cost model
+    /// chooses.
+    ///
+    /// # Errors
+    ///
+    /// The environment names wisdom that cannot be read.
+    pub fn recipe(&self, problem: &Problem) -> Result<Option<Recipe>, Error> {
+        let Some(limits) = self.limits() else { return Ok(None) };
+        let offered = |recipe: &Recipe| Compiled::by(recipe, problem, limits).is_ok();
+        Ok(self.known(problem)?.filter(offered))
+    }
+
+    /// What a problem's plan would do here; `None` for the processor, which has no kernels.
+    ///
+    /// # Errors
+    ///
+    /// The device cannot hold it, or the environment names wisdom that cannot be read.
+    pub fn explain(&self, problem: &Problem) -> Result<Option<Explanation>, Error> {
+        let Some(limits) = self.limits() else { return Ok(None) };
+        let compiled = match self.recipe(problem)? {
+            Some(recipe) => Compiled::by(&recipe, problem, limits)?,
+            None => Compiled::of(problem, limits)?,
+        };
+        Ok(Some(Explanation::of(&compiled, limits)))
     }
 
     /// The processor.
@@ -199,7 +226,7 @@ impl Device {
     ///
     /// The device cannot hold it, or its driver refused it; or the environment names wisdom that cannot be read.
     pub fn plan(&self, problem: &Problem) -> Result<Plan, Error> {
-        let recipe = self.recipe(problem)?;
+        let recipe = self.known(problem)?;
         Plan::new(problem.clone(), self.clone(), self.backend.plan(problem, recipe.as_ref())?)
     }
 
