@@ -5,8 +5,10 @@ mod cases;
 #[path = "cases/graph.rs"]
 mod graph;
 
+use std::time::Duration;
+
 use warpfft::core::problem::{Placement, Problem};
-use warpfft::{Complex, Device, Error, Plan};
+use warpfft::{Complex, Device, Error, Plan, Wisdom};
 
 use cases::packed;
 use graph::Graphs;
@@ -141,4 +143,47 @@ fn memory_that_is_not_there_is_an_error() {
     let context = plan.cuda_context().expect("it is a CUDA plan");
     let first = context.alloc(limits.max_buffer_bytes);
     assert!(matches!(first, Err(Error::OutOfMemory { .. })), "the whole memory is never free");
+}
+
+#[test]
+fn tuning_finds_plans_that_are_right_and_no_slower() {
+    let Some(device) = device() else { return };
+    let device = device.with_wisdom(Wisdom::new());
+    for (shape, batch) in [(&[1000][..], 2000), (&[24, 24, 24], 20), (&[1 << 17], 4)] {
+        let problem = packed(shape, batch);
+        let tuned = device.tune(&problem, Duration::from_secs(2)).expect("it is tuned");
+        assert!(tuned.trials.len() >= 2, "{shape:?}: {:?}", tuned.trials);
+        for trial in &tuned.trials {
+            assert!(trial.seconds.as_ref().is_ok_and(|&seconds| seconds > 0.0), "{shape:?}: {trial:?}");
+        }
+        assert!(tuned.gain() >= 1.0 && tuned.entry.copies.is_some_and(|copies| copies > 0.3), "{tuned:?}");
+        println!("{shape:?}: {} of {}, x{:.3}", tuned.best, tuned.trials.len(), tuned.gain());
+        let mut wisdom = Wisdom::new();
+        wisdom.insert(tuned.entry);
+        let plan = device.clone().with_wisdom(wisdom).plan(&problem).expect("it has a plan");
+        let input = input(plan.input_elements(), 5);
+        let mut output = vec![Complex::default(); input.len()];
+        plan.run_host(&input, &mut output).expect("it runs");
+        assert!(relative(&output, &expected(&problem, &input)) < 1e-6, "{shape:?}");
+    }
+}
+
+#[cfg(feature = "peers")]
+#[test]
+fn cufft_is_timed_beside_or_says_that_it_is_absent() {
+    let Some(device) = device() else { return };
+    for shape in [&[1000][..], &[32, 32], &[8, 8, 8]] {
+        let plan = device.plan(&packed(shape, 1000)).expect("it has a plan");
+        let (measured, peers) = plan.measure_beside_peers(Duration::from_millis(100)).expect("it is timed");
+        let [cufft] = &peers[..] else { panic!("{peers:?}") };
+        match &cufft.times {
+            Ok(times) => {
+                assert!(times.len() >= 2, "{times:?}");
+                let copies = cufft.best().map(|best| best.seconds / measured.copy_seconds);
+                assert!(copies.is_some_and(|copies| (0.3..30.0).contains(&copies)), "{shape:?}: {times:?}");
+                println!("{shape:?}: {:.3} copies, cuFFT {copies:?}", measured.copies());
+            }
+            Err(error) => assert!(matches!(error, Error::PeerAbsent { .. }), "{error}"),
+        }
+    }
 }

@@ -17,13 +17,25 @@ pub(super) fn tolerance(precision: Precision) -> f64 {
 }
 
 /// Two planes of bytes, aligned for any number; the second is empty for interleaved data.
+#[derive(Clone)]
 struct Planes([(Vec<u64>, usize); 2]);
+
+/// Bytes after which random data repeats: a multiple of no large power of two, so that transforms of the usual
+/// lengths differ from each other.
+const PERIOD: u64 = (1 << 25) - 40;
 
 impl Planes {
     fn noise(bytes: [u64; 2], precision: Precision) -> Result<Self, Error> {
-        let plane = |bytes| {
-            let noise = measure::noise(bytes, precision == Precision::F64, "processor")?;
-            Ok::<_, Error>((bytemuck::pod_collect_to_vec(&noise), noise.len()))
+        let plane = |bytes: u64| {
+            let noise = measure::noise(bytes.min(PERIOD), precision == Precision::F64, "processor")?;
+            let mut words: Vec<u64> = bytemuck::pod_collect_to_vec(&noise);
+            let wanted = bytes.div_ceil(8) as usize;
+            let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
+            words.try_reserve_exact(wanted.saturating_sub(words.len())).map_err(full)?;
+            while words.len() < wanted {
+                words.extend_from_within(..words.len().min(wanted - words.len()));
+            }
+            Ok::<_, Error>((words, bytes as usize))
         };
         Ok(Self([plane(bytes[0])?, plane(bytes[1])?]))
     }
@@ -53,8 +65,8 @@ pub(super) struct Judge<'a> {
     problem: &'a Problem,
     /// `None` in place.
     input: Option<Planes>,
-    /// What is there before; in place, the input.
-    before: [u64; 2],
+    /// What is in the output before; in place, the input.
+    before: Planes,
     right: Planes,
 }
 
@@ -65,6 +77,7 @@ impl<'a> Judge<'a> {
         let write = span::plane_bytes(problem, problem.output, span::output(problem)?);
         let in_place = problem.placement == Placement::InPlace;
         let before = if in_place { [write[0].max(read[0]), write[1].max(read[1])] } else { write };
+        let before = Planes::noise(before, problem.precision)?;
         let input = (!in_place).then(|| Planes::noise(read, problem.precision)).transpose()?;
         let mut judge = Self { problem, input, before, right: Planes::noise([0, 0], problem.precision)? };
         judge.right = judge.run(right)?;
@@ -72,7 +85,7 @@ impl<'a> Judge<'a> {
     }
 
     fn run(&self, plan: &Plan) -> Result<Planes, Error> {
-        let mut output = Planes::noise(self.before, self.problem.precision)?;
+        let mut output = self.before.clone();
         let input = self.input.as_ref().map(Planes::bytes);
         plan.work().run(HostJob { input, output: output.bytes_mut() })?;
         Ok(output)
