@@ -4,7 +4,7 @@
 mod common;
 
 use warpfft_core::error::Error;
-use warpfft_core::problem::{Precision, Problem};
+use warpfft_core::problem::{Placement, Precision, Problem};
 use warpfft_core::program::{Compiled, compile};
 use warpfft_core::recipe::{Candidate, Recipe, Within, candidates};
 use warpfft_core::request::Fft;
@@ -52,23 +52,66 @@ fn candidates_differ_in_plans_and_tiles() {
     assert_eq!(candidates(&problem(&[1000], 1000), &Limits::h200(), 1).map(|all| all.len()), Ok(1));
 }
 
+/// Runs every candidate of a problem on the simulator, on random data.
+fn check(problem: &Problem, limits: &Limits) {
+    let (precision, count) = (problem.precision, problem.elements() as usize);
+    let tolerance = if precision == Precision::F32 { 1.5e-6 } else { 2e-15 };
+    let input = common::random(count, precision);
+    let in_place = problem.placement == Placement::InPlace;
+    let before = if in_place { input.clone() } else { common::random(count, precision) };
+    let want = common::reference(problem, &input, &before);
+    let key = format!("{:?} {precision:?}", problem.transform.iter().map(|dim| dim.n).collect::<Vec<_>>());
+    for (i, one) in found(problem, limits).iter().enumerate() {
+        let compiled = Compiled::by(&one.recipe, problem, limits).expect("it was just offered");
+        let run = common::run(&compiled.program, limits, &input, &before);
+        let (got, _) = run.unwrap_or_else(|fault| panic!("{key}, candidate {i}: {fault}"));
+        let error = common::error(&got, &want);
+        assert!(error < tolerance, "{key}, candidate {i}, {:?}: {error:e}", one.recipe);
+    }
+}
+
+const SHAPES: [&[u64]; 16] = [
+    &[2],
+    &[7],
+    &[31],
+    &[37],
+    &[60],
+    &[96],
+    &[131],
+    &[251],
+    &[256],
+    &[1000],
+    &[1009],
+    &[2187],
+    &[6, 10],
+    &[16, 12],
+    &[37, 4],
+    &[4, 6, 5],
+];
+
 #[test]
 fn every_candidate_computes_the_transform() {
-    for (shape, batch) in
-        [(&[60][..], 7), (&[256], 3), (&[37], 5), (&[6, 10], 4), (&[4, 4, 4], 9), (&[1009], 2)]
-    {
-        let problem = problem(shape, batch);
-        let count = problem.elements() as usize;
-        let input = common::random(count, Precision::F32);
-        let before = common::random(count, Precision::F32);
-        let want = common::reference(&problem, &input, &before);
-        for (i, one) in found(&problem, &Limits::h200()).iter().enumerate().take(10) {
-            let compiled = Compiled::by(&one.recipe, &problem, &Limits::h200()).expect("it was just offered");
-            let run = common::run(&compiled.program, &Limits::h200(), &input, &before);
-            let (got, _) = run.unwrap_or_else(|fault| panic!("{shape:?}, candidate {i}: {fault}"));
-            let error = common::error(&got, &want);
-            assert!(error < 1.5e-6, "{shape:?}, candidate {i}, {:?}: {error:e}", one.recipe);
-        }
+    for shape in SHAPES {
+        check(&problem(shape, 5), &Limits::h200());
+    }
+}
+
+#[test]
+fn every_candidate_computes_in_double_precision_and_in_place() {
+    for shape in SHAPES.into_iter().step_by(2) {
+        let double = Fft::new(shape.to_vec()).batch(3).f64().inverse().build().expect("it is possible");
+        check(&double, &Limits::h200());
+        let in_place = Fft::new(shape.to_vec()).batch(3).in_place().build().expect("it is possible");
+        check(&in_place, &Limits::h200());
+    }
+}
+
+#[test]
+fn every_candidate_of_several_passes_computes_the_transform() {
+    let tight = Limits { shared_bytes: 4096, max_threads: 64, name: "tight".into(), ..Limits::h200() };
+    for shape in [&[1024][..], &[1500], &[1021], &[4096], &[32, 48], &[12, 16, 10]] {
+        check(&problem(shape, 2), &tight);
+        check(&problem(shape, 2), &Limits { max_cluster: 1, ..tight.clone() });
     }
 }
 
