@@ -17,7 +17,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut seen = HashSet::new();
     for line in SUITE.lines().filter(|line| line.starts_with("c2c,")) {
         let mut fields = line.split(',').skip(1);
-        let (Some(precision), Some(shape), Some(batch)) = (fields.next(), fields.next(), fields.next()) else {
+        let (Some(precision), Some(shape), Some(batch)) = (fields.next(), fields.next(), fields.next())
+        else {
             return Err(format!("a short line: {line}").into());
         };
         let precision = match precision {
