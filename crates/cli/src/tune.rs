@@ -172,7 +172,7 @@ fn as_text(found: &Tuned) -> String {
     } else {
         format!(" x{:.3} faster than the estimate", found.gain())
     };
-    text += &format!(" of {}", found.trials.len());
+    text += &format!(", {} tried", found.trials.len());
     if failed > 0 {
         text += &format!(", {failed} failed");
     }

@@ -5,10 +5,11 @@ mod cases;
 #[path = "cases/graph.rs"]
 mod graph;
 
+#[cfg(feature = "peers")]
 use std::time::Duration;
 
 use warpfft::core::problem::{Placement, Problem};
-use warpfft::{Complex, Device, Error, Plan, Wisdom};
+use warpfft::{Complex, Device, Error, Plan};
 
 use cases::packed;
 use graph::Graphs;
@@ -143,29 +144,6 @@ fn memory_that_is_not_there_is_an_error() {
     let context = plan.cuda_context().expect("it is a CUDA plan");
     let first = context.alloc(limits.max_buffer_bytes);
     assert!(matches!(first, Err(Error::OutOfMemory { .. })), "the whole memory is never free");
-}
-
-#[test]
-fn tuning_finds_plans_that_are_right_and_no_slower() {
-    let Some(device) = device() else { return };
-    let device = device.with_wisdom(Wisdom::new());
-    for (shape, batch) in [(&[1000][..], 2000), (&[24, 24, 24], 20), (&[1 << 17], 4)] {
-        let problem = packed(shape, batch);
-        let tuned = device.tune(&problem, Duration::from_secs(2)).expect("it is tuned");
-        assert!(tuned.trials.len() >= 2, "{shape:?}: {:?}", tuned.trials);
-        for trial in &tuned.trials {
-            assert!(trial.seconds.as_ref().is_ok_and(|&seconds| seconds > 0.0), "{shape:?}: {trial:?}");
-        }
-        assert!(tuned.gain() >= 1.0 && tuned.entry.copies.is_some_and(|copies| copies > 0.3), "{tuned:?}");
-        println!("{shape:?}: {} of {}, x{:.3}", tuned.best, tuned.trials.len(), tuned.gain());
-        let mut wisdom = Wisdom::new();
-        wisdom.insert(tuned.entry);
-        let plan = device.clone().with_wisdom(wisdom).plan(&problem).expect("it has a plan");
-        let input = input(plan.input_elements(), 5);
-        let mut output = vec![Complex::default(); input.len()];
-        plan.run_host(&input, &mut output).expect("it runs");
-        assert!(relative(&output, &expected(&problem, &input)) < 1e-6, "{shape:?}");
-    }
 }
 
 #[cfg(feature = "peers")]

@@ -226,7 +226,9 @@ fn shown(record: &Record) -> String {
     match record.copies {
         Some(copies) => {
             text += &format!(" {copies:>7.3} copies {:>12.2} us", record.us.unwrap_or_default());
-            text += &record.passes.map_or_else(String::new, |passes| format!(" {passes} passes"));
+            text += &record.passes.map_or_else(String::new, |passes| {
+                format!(" {passes} pass{}", if passes == 1 { "" } else { "es" })
+            });
         }
         None => {
             let what = if record.status == Status::Skipped { "skipped" } else { "failed" };

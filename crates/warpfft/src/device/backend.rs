@@ -32,6 +32,16 @@ pub(crate) fn compiled(
     Ok(warpfft_core::compile(problem, limits)?)
 }
 
+/// Works as what one device makes of them.
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+pub(crate) fn own<'a, W: Execute>(all: &[&'a (dyn Execute + 'static)]) -> Result<Vec<&'a W>, Error> {
+    fn one<'a, W: Execute>(work: &&'a (dyn Execute + 'static)) -> Option<&'a W> {
+        (*work as &dyn Any).downcast_ref()
+    }
+    let foreign = || Error::Program { detail: "only plans of one device run against each other".into() };
+    all.iter().map(one).collect::<Option<_>>().ok_or_else(foreign)
+}
+
 /// An opened device.
 pub(crate) trait Backend: Any + Send + Sync {
     /// Its kind.

@@ -1,6 +1,5 @@
 //! A program on a GPU. Running it only enqueues launches: no allocation, no compilation, no waiting.
 
-use std::any::Any;
 use std::ffi::{c_uint, c_void};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -16,7 +15,7 @@ use super::image::{BufferImage, Image, problem_key};
 use super::memory::{DeviceBuffer, Stream};
 use super::tables::tables;
 use super::timing;
-use crate::device::backend::{Execute, HostJob, compiled};
+use crate::device::backend::{Execute, HostJob, compiled, own};
 use crate::device::cache::{DiskCache, hash};
 use crate::device::check;
 use crate::error::{Error, Which};
@@ -320,12 +319,7 @@ impl Execute for CudaWork {
     }
 
     fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
-        fn own<'a>(work: &&'a (dyn Execute + 'static)) -> Option<&'a CudaWork> {
-            (*work as &dyn Any).downcast_ref()
-        }
-        let all: Option<Vec<&Self>> = all.iter().map(own).collect();
-        let foreign = || Error::Program { detail: "only plans of one device run against each other".into() };
-        timing::race(&all.ok_or_else(foreign)?, budget)
+        timing::race(&own(all)?, budget)
     }
 
     #[cfg(feature = "peers")]

@@ -13,7 +13,7 @@ use warpfft_core::target::Api;
 use super::Gpu;
 use super::bound::{Bound, WgpuBuffers};
 use super::timing;
-use crate::device::backend::{Execute, HostJob};
+use crate::device::backend::{Execute, HostJob, own};
 use crate::device::cache::hash;
 use crate::device::check;
 use crate::error::Error;
@@ -205,6 +205,10 @@ impl WgpuWork {
 impl Execute for WgpuWork {
     fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
         timing::measure(self, budget)
+    }
+
+    fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
+        timing::race(&own(all)?, budget)
     }
 
     fn program(&self) -> Option<&Program> {
