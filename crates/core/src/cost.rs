@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use crate::lower::digits::Digits;
 use crate::lower::tile::{self, Tile};
-use crate::lower::twiddle::exact_powers;
+use crate::lower::twiddle::{Powers, exact_powers};
 use crate::math::factor;
-use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim, Stage};
+use crate::pass::{Array, Axis, Method, Operand, PartKind, Pass, PassDim, Stage};
 use crate::plan::Plan;
 use crate::problem::{Direction, Format, Precision};
 use crate::schedule;
@@ -15,6 +15,9 @@ use crate::target::Limits;
 
 /// Issue slots of one point that hide under one pass in f32 (H200, 4.3 TB/s; twice the bytes, twice the slots).
 const ISSUE_BUDGET: f64 = 110.0;
+
+/// Registers, by estimate, up to which blocks stay: beyond it the assembler spills.
+const STAYING: u32 = 140;
 
 /// Issue slots of one point that goes to shared memory and back by an index from a table.
 const PERMUTED: f64 = 7.0;
@@ -33,7 +36,7 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
             of_rows(plan.len(), schedule::on_chip_method(plan), limits, precision)
         }
         Plan::Bluestein { n, inner } => match &**inner {
-            Plan::MixedRadix(radices) => of_rows(*n, Method::Bluestein(radices.clone()), limits, precision),
+            Plan::MixedRadix(_) => of_rows(*n, schedule::on_chip_method(plan), limits, precision),
             inner => {
                 let both = 2.0 * of_plan(inner, limits, precision)?;
                 Some(both * inner.len() as f64 / *n as f64)
@@ -73,6 +76,8 @@ pub struct Occupancy {
     pub blocks: u32,
     /// The assembler has to be asked to make room for that many blocks.
     pub asked: bool,
+    /// Blocks stay and take tile after tile, with the next one under way and tables in registers.
+    pub stays: bool,
 }
 
 /// What a tile takes, or `None` where the device cannot hold it.
@@ -94,6 +99,8 @@ pub struct Model<'a> {
     twiddled: bool,
     /// Elements of the tile without padding.
     useful: f64,
+    /// Entries of the spectra and chirps that every tile goes by.
+    factors: f64,
     segments: f64,
     blocks: u64,
 }
@@ -124,6 +131,7 @@ impl<'a> Model<'a> {
             stages,
             permutations,
             useful: useful as f64,
+            factors: pass.axes.iter().map(factors).sum(),
             segments: segments(pass, &tile),
             blocks: tile.blocks(pass),
         }
@@ -146,12 +154,13 @@ impl<'a> Model<'a> {
             per_thread = per_thread.max(slots * radix);
             scratch = scratch.max(words * facts(radix).scratch);
         }
-        let guards = match (self.convolves, self.twiddled) {
-            (true, false) => 14 + 12 * words + 6 * uneven,
-            (true, true) => 14 + 28 * words + 16 * uneven,
-            (false, _) => 6 * uneven,
-        };
-        let registers = 2 * words * per_thread + scratch + guards + 24;
+        let twiddles = if self.twiddled && self.convolves { 28 * words } else { 0 };
+        let lean = 2 * words * per_thread + scratch + 24 + 6 * uneven + twiddles;
+        // Blocks that stay hold the tile that is under way, its places on both sides, and a root for each stage.
+        let flat = (self.useful / f64::from(threads)).ceil() as u32;
+        let full = lean + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32;
+        let stays = self.convolves && full <= STAYING;
+        let registers = if stays { full } else { lean };
         let shared_bytes = (self.elements * self.bytes) as u32;
         let warps = threads.next_multiple_of(limits.subgroup);
         // The assembler shares the file out to blocks rounded up to four warps.
@@ -162,15 +171,17 @@ impl<'a> Model<'a> {
         let exchanges = self.stages.len() > 1 || self.convolves || self.permutations > 0.0;
         let shared = if exchanges { limits.shared_per_sm / (shared_bytes + 1024) } else { u32::MAX };
         let most = shared.min(limits.threads_per_sm / warps).min(limits.blocks_per_sm);
-        let blocks = most.min(limits.registers_per_sm / (registers.next_multiple_of(8) * warps)).max(1);
+        // The assembler needs room to load ahead.
+        let roomy = if stays { registers * 6 / 5 } else { registers };
+        let blocks = most.min(limits.registers_per_sm / (roomy.next_multiple_of(8) * warps)).max(1);
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
         let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
         let asked = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
         let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
         // Left alone, the assembler loads tables ahead of their use until its registers are full.
-        let asked = asked || self.permutations > 0.0;
-        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked })
+        let asked = asked || stays;
+        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays })
     }
 
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
@@ -187,7 +198,13 @@ impl<'a> Model<'a> {
         issue += PERMUTED * self.permutations;
         let compute = issue * idle_lanes / ISSUE_BUDGET;
         let busy = (1.0 + compute.powi(4)).powf(0.25);
-        Some(busy * self.segments + self.thinness(threads, took))
+        Some(busy * self.segments + self.thinness(threads, took) + self.table_traffic())
+    }
+
+    /// What spectra and chirps add: they come from the L1 cache while they fit beside the tiles, else from L2.
+    fn table_traffic(&self) -> f64 {
+        let spilled = ((self.factors * self.bytes as f64 - 32768.0) / 32768.0).clamp(0.0, 1.0);
+        (0.2 + 0.45 * spilled) * self.factors / self.useful
     }
 
     /// What few resident blocks or few blocks in all add: nothing hides the latency of the phases.
@@ -221,6 +238,21 @@ impl<'a> Model<'a> {
     }
 }
 
+/// Entries of an axis's spectra (of which a chirp's is symmetric) and chirps.
+fn factors(axis: &Axis) -> f64 {
+    let chirp = |n: u64, points: u64| n as f64 + points as f64 / 2.0;
+    match &axis.method {
+        Method::MixedRadix(_) => 0.0,
+        Method::Coprime(parts) => (parts.iter())
+            .map(|part| match part.kind {
+                PartKind::MixedRadix => 0.0,
+                PartKind::Rader => part.points() as f64,
+                PartKind::Bluestein => chirp(part.n, part.points()),
+            })
+            .sum(),
+    }
+}
+
 /// What a stage of one radix costs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Facts {
@@ -242,13 +274,13 @@ fn new_facts(radix: u32) -> Facts {
         return Facts::default();
     }
     let r = f64::from(radix);
-    let loads = exact_powers(radix).len() as f64;
+    let loads = exact_powers(radix, Powers::Tree).len() as f64;
     let twiddles = (loads * 1.5 + (r - 1.0 - loads) * 4.0 + (r - 1.0) * 4.0) / r;
     let largest = factor::factorise(u64::from(radix)).iter().map(|&(p, _)| p as u32).max().unwrap_or(1);
     Facts {
         issue: flops(u64::from(radix)) / r + twiddles + 2.6,
         // A prime codelet holds its sums and differences, and half its outputs until their twins are stored.
-        scratch: if largest > 5 { largest } else { radix * 3 / 4 },
+        scratch: if largest > 5 { 2 * largest } else { radix * 3 / 4 },
     }
 }
 

@@ -213,9 +213,6 @@ fn method(pass: &Pass) -> String {
             let stages = product(axis.method.radices());
             match &axis.method {
                 Method::MixedRadix(_) => format!("{} = {stages}", axis.dim.n),
-                Method::Bluestein(_) => {
-                    format!("{} by bluestein over {} = {stages}", axis.dim.n, axis.method.points())
-                }
                 Method::Coprime(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" with "),
             }
         })

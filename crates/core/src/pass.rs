@@ -1,7 +1,7 @@
 //! What one kernel does to memory: gather a tile by strides, transform one to three dimensions of it on the
 //! chip, multiply by twiddles or by a table, scatter by strides. A pass knows elements and bytes, not threads.
 
-use crate::lower::twiddle::exact_powers;
+use crate::lower::twiddle::{Powers, exact_powers};
 use crate::problem::{Direction, Format, Precision};
 
 /// Which array a pass reads or writes.
@@ -57,8 +57,6 @@ impl PassDim {
 pub enum Method {
     /// Cooley-Tukey stages, one codelet each; their product is the length.
     MixedRadix(Vec<u32>),
-    /// Bluestein: a convolution by transforms of the product of these radices, at least `2 n - 1`.
-    Bluestein(Vec<u32>),
     /// Coprime parts one after another, each over all others as repeated dimensions; indices are permuted on
     /// the way in and out.
     Coprime(Vec<CoprimePart>),
@@ -87,6 +85,11 @@ pub enum PartKind {
 }
 
 impl CoprimePart {
+    /// Points that it takes on the chip.
+    pub fn room(&self) -> u64 {
+        self.points().max(self.n)
+    }
+
     /// Points that its stages transform.
     pub fn points(&self) -> u64 {
         self.radices.iter().map(|&r| u64::from(r)).product()
@@ -97,7 +100,7 @@ impl Method {
     /// The stages' radices; coprime parts have their own.
     pub fn radices(&self) -> &[u32] {
         match self {
-            Self::MixedRadix(radices) | Self::Bluestein(radices) => radices,
+            Self::MixedRadix(radices) => radices,
             Self::Coprime(_) => &[],
         }
     }
@@ -105,13 +108,10 @@ impl Method {
     /// Points that the axis takes on the chip.
     pub fn points(&self) -> u64 {
         match self {
-            Self::MixedRadix(radices) | Self::Bluestein(radices) => {
-                radices.iter().map(|&r| u64::from(r)).product()
-            }
+            Self::MixedRadix(radices) => radices.iter().map(|&r| u64::from(r)).product(),
             Self::Coprime(parts) => {
                 let n: u64 = parts.iter().map(|part| part.n).product();
-                let padded = parts.iter().map(|part| n / part.n * part.points());
-                padded.max().unwrap_or(1).max(n)
+                parts.iter().map(|part| n / part.n * part.room()).max().unwrap_or(n)
             }
         }
     }
@@ -123,7 +123,6 @@ impl Method {
         };
         match self {
             Self::MixedRadix(radices) => of(radices, 1, self.points()),
-            Self::Bluestein(radices) => of(radices, 2, self.points()),
             Self::Coprime(parts) => {
                 let n: u64 = parts.iter().map(|part| part.n).product();
                 let ways = |part: &CoprimePart| if part.kind == PartKind::MixedRadix { 1 } else { 2 };
@@ -139,7 +138,6 @@ impl Method {
     pub fn convolves(&self) -> bool {
         match self {
             Self::MixedRadix(_) => false,
-            Self::Bluestein(_) => true,
             Self::Coprime(parts) => parts.iter().any(|part| part.kind != PartKind::MixedRadix),
         }
     }
@@ -187,6 +185,8 @@ pub enum TableKind {
         radix: u32,
         /// Product of the radices before it.
         done: u64,
+        /// Which powers it holds.
+        powers: Powers,
     },
     /// `exp(-2 pi i x step / modulus)` for x in `0..len`: one level of a two-level table.
     Roots {
@@ -209,6 +209,15 @@ pub enum TableKind {
         n: u64,
         /// Padded length.
         m: u64,
+    },
+    /// The chirp of length `part` for each index of a length `n` of which it is a coprime part.
+    ChirpAt {
+        /// Length.
+        n: u64,
+        /// The part.
+        part: u64,
+        /// Indices of the output, not of the input.
+        output: bool,
     },
     /// The transform of length `p - 1` of `exp(-2 pi i g^-q / p)` over q, divided by `p - 1`; g is the smallest
     /// primitive root of the prime.
@@ -245,9 +254,9 @@ impl TableKind {
     /// Entries.
     pub fn len(self) -> u64 {
         match self {
-            Self::Stage { radix, done } => done * exact_powers(radix).len() as u64,
+            Self::Stage { radix, done, powers } => done * exact_powers(radix, powers).len() as u64,
             Self::Roots { len, .. } => len,
-            Self::Chirp { n } => n,
+            Self::Chirp { n } | Self::ChirpAt { n, .. } => n,
             Self::ChirpSpectrum { m, .. } => m,
             Self::RaderSpectrum { p } => p - 1,
             Self::Places { parts, .. } => parts.iter().map(|part| part.n).product(),

@@ -214,16 +214,7 @@ impl Scheduler<'_> {
             }
             Plan::Bluestein { n, inner } => match &**inner {
                 Plan::MixedRadix(_) => {
-                    let mut pass = self.single(d, on_chip_method(plan), lengths, src, dst);
-                    let chirp = Pointwise {
-                        table: Some(TableKind::Chirp { n: *n }),
-                        limit: Some(*n),
-                        against: false,
-                    };
-                    pass.axes[0].dim.load_index = 1;
-                    pass.axes[0].dim.store_index = 1;
-                    pass.load = Some(chirp);
-                    pass.store = Some(chirp);
+                    let pass = self.single(d, on_chip_method(plan), lengths, src, dst);
                     self.passes.push(pass);
                 }
                 inner => self.long_bluestein(d, *n, inner, lengths, src, dst)?,
@@ -297,24 +288,8 @@ impl Scheduler<'_> {
             let method = on_chip_method(part);
             let mut pass = self.new_pass(vec![Axis { dim: axis, method }], batch, from, to);
             pass.twiddle = (i < last).then_some(n / done);
-            self.pad_part(part, &mut pass);
             self.passes.push(pass);
             done *= part.len();
-        }
-    }
-
-    /// A part that is itself transformed by Bluestein on the chip needs its chirp.
-    fn pad_part(&self, part: &Plan, pass: &mut Pass) {
-        if let Plan::Bluestein { n, .. } = part {
-            for dim in &mut pass.batch {
-                (dim.load_index, dim.store_index) = (0, 0);
-            }
-            pass.axes[0].dim.load_index = 1;
-            pass.axes[0].dim.store_index = 1;
-            let chirp =
-                Pointwise { table: Some(TableKind::Chirp { n: *n }), limit: Some(*n), against: false };
-            pass.load = Some(chirp);
-            pass.store = Some(chirp);
         }
     }
 
@@ -364,9 +339,13 @@ impl Scheduler<'_> {
 pub(crate) fn on_chip_method(plan: &Plan) -> Method {
     match plan {
         Plan::MixedRadix(radices) => Method::MixedRadix(radices.clone()),
-        Plan::Bluestein { inner, .. } => Method::Bluestein(on_chip_method(inner).radices().to_vec()),
-        Plan::Rader { .. } => Method::Coprime(vec![part_of(plan)]),
-        Plan::PrimeFactor(parts) => Method::Coprime(parts.iter().map(part_of).collect()),
+        Plan::Bluestein { .. } | Plan::Rader { .. } => Method::Coprime(vec![part_of(plan)]),
+        Plan::PrimeFactor(parts) => {
+            let mut parts: Vec<CoprimePart> = parts.iter().map(part_of).collect();
+            // What is padded as the tile comes in has to go first.
+            parts.sort_by_key(|part| part.kind != PartKind::Bluestein);
+            Method::Coprime(parts)
+        }
         Plan::Split(_) => unreachable!("solvers put only on-chip plans where one pass is asked for"),
     }
 }

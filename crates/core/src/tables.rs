@@ -2,6 +2,8 @@
 
 use num_complex::Complex;
 
+#[cfg(test)]
+use crate::lower::twiddle::Powers;
 use crate::lower::twiddle::exact_powers;
 use crate::math::{index, twiddle};
 use crate::pass::{Coordinate, TableKind};
@@ -23,10 +25,10 @@ pub fn build(kind: TableKind, precision: Precision) -> Table {
 
 fn values(kind: TableKind) -> Vec<(f64, f64)> {
     match kind {
-        TableKind::Stage { radix, done } => {
+        TableKind::Stage { radix, done, powers } => {
             let n = u64::from(radix) * done;
             let roots = twiddle::roots(n);
-            exact_powers(radix)
+            exact_powers(radix, powers)
                 .into_iter()
                 .flat_map(|j| (0..done).map(move |k| u64::from(j) * k))
                 .map(|k| roots[k as usize])
@@ -37,6 +39,11 @@ fn values(kind: TableKind) -> Vec<(f64, f64)> {
         }
         TableKind::Chirp { n } => twiddle::chirp(n),
         TableKind::ChirpSpectrum { n, m } => chirp_spectrum(n, m),
+        TableKind::ChirpAt { n, part, output } => {
+            let chirp = twiddle::chirp(part);
+            let factor = if output { 1 } else { index::coprime_inverse(n, part) };
+            (0..n).map(|k| chirp[(k % part * factor % part) as usize]).collect()
+        }
         TableKind::RaderSpectrum { p } => rader_spectrum(p),
         TableKind::Places { .. } => Vec::new(),
     }
@@ -110,8 +117,8 @@ mod tests {
     #[test]
     fn a_table_has_the_entries_that_it_says() {
         let kinds = [
-            TableKind::Stage { radix: 7, done: 15 },
-            TableKind::Stage { radix: 31, done: 2 },
+            TableKind::Stage { radix: 7, done: 15, powers: Powers::Tree },
+            TableKind::Stage { radix: 31, done: 2, powers: Powers::First },
             TableKind::Roots { modulus: 1000, step: 32, len: 32 },
             TableKind::Chirp { n: 37 },
             TableKind::ChirpSpectrum { n: 37, m: 81 },
@@ -126,10 +133,12 @@ mod tests {
     #[test]
     fn entries_are_the_sines_and_cosines_they_stand_for() {
         for (radix, done) in [(2, 1), (4, 16), (7, 15), (16, 8), (23, 6)] {
-            let exponents =
-                exact_powers(radix).into_iter().flat_map(|j| (0..done).map(move |k| u64::from(j) * k));
+            let powers = Powers::Tree;
+            let exponents = exact_powers(radix, powers)
+                .into_iter()
+                .flat_map(|j| (0..done).map(move |k| u64::from(j) * k));
             let want = exponents.map(|k| turn(k, u64::from(radix) * done));
-            assert_near(&values(TableKind::Stage { radix, done }), want, 1e-14, "stage");
+            assert_near(&values(TableKind::Stage { radix, done, powers }), want, 1e-14, "stage");
         }
         let want = (0..40).map(|x| turn(x * 26, 1000));
         assert_near(&values(TableKind::Roots { modulus: 1000, step: 26, len: 40 }), want, 1e-14, "roots");

@@ -3,14 +3,14 @@
 //! others, and puts it back where it was. Indices are permuted by a table as the tile comes in and as it leaves,
 //! so that global memory is touched in order.
 
-use crate::kernel::{Cache, Cmp, Cx, Space, Value};
+use crate::kernel::{Cache, Cmp, Cx, Space, Special, Value};
 use crate::pass::{Coordinate, CoprimePart, PartKind, TableKind};
 use crate::problem::Direction;
 use crate::tables;
 
 use super::digits::{Digit, Digits, Layout};
 use super::exchange::{BANK_ROW, wavefronts};
-use super::{Held, Lowering, Slot, Step};
+use super::{Held, Lowering, Slot};
 
 /// Where the tile's elements stand in shared memory between the parts.
 #[derive(Debug, Clone)]
@@ -34,20 +34,22 @@ impl Places {
     }
 }
 
+/// A digit that no stage transforms.
+const STILL: Digit = Digit {
+    size: 1,
+    is: 0,
+    os: 0,
+    load_index: 0,
+    store_index: 0,
+    twiddle: 0,
+    axis: None,
+    batch: None,
+    output: 0,
+};
+
 /// Digits that a part leaves alone: the other parts, then the repeated dimensions.
 fn others(parts: &[CoprimePart], own: usize, places: &Places, batch: &[Digit]) -> Vec<Digit> {
-    let still = |size: u64, stride: i64| Digit {
-        size: size as u32,
-        is: stride,
-        os: stride,
-        load_index: 0,
-        store_index: 0,
-        twiddle: 0,
-        axis: None,
-        batch: None,
-        output: 0,
-        last: 0,
-    };
+    let still = |size: u64, stride: i64| Digit { size: size as u32, is: stride, os: stride, ..STILL };
     let parts = parts.iter().zip(&places.parts).enumerate();
     let mut all: Vec<Digit> =
         parts.filter(|&(i, _)| i != own).map(|(_, (part, &stride))| still(part.n, stride)).collect();
@@ -67,7 +69,7 @@ fn arrange(
     let sizes: Vec<i64> = batch
         .iter()
         .map(|digit| i64::from(digit.size))
-        .chain(parts.iter().map(|part| part.n as i64))
+        .chain(parts.iter().map(|part| part.room() as i64))
         .collect();
     let mut inside: Vec<usize> = (0..sizes.len()).collect();
     inside[batch.len()..].sort_by_key(|&d| sizes[d]);
@@ -179,22 +181,53 @@ impl Lowering<'_> {
         let whole = self.digits.clone();
         let batch: Vec<Digit> = whole.all.iter().filter(|digit| digit.batch.is_some()).copied().collect();
         let places = arrange(parts, &whole, &batch, self.threads.count, self.pass.precision.complex_bytes());
+        let load = Layout { register: None, order: whole.by_stride(None, &whole.weights(|digit| digit.is)) };
+        let Some((tiles, blocks)) = self.turns else {
+            let held = self.load(&load);
+            return self.coprime_tile(parts, &places, &load, held);
+        };
+        // The next tile is under way while this one is transformed.
+        let block = self.b.special(Special::BlockIndex);
+        let held = self.load(&load);
+        let init: Vec<Value> = held.iter().flatten().flat_map(|x| [x.re, x.im]).collect();
+        let (end, step) = (self.b.u32(tiles as u32), self.b.u32(blocks as u32));
+        let (index, carried) = self.b.open_loop(&init);
+        let next = self.b.add_const(index, blocks);
+        self.guard = Some(self.b.cmp(Cmp::Lt, next, end));
+        self.move_to(next, tiles - 1 + blocks);
+        let ahead = self.load(&load);
+        self.guard = None;
+        self.move_to(index, tiles - 1);
+        let held = carried.chunks(2).map(|x| vec![Cx { re: x[0], im: x[1] }]).collect();
+        // Places may still be read that the last tile left.
+        self.b.barrier();
+        self.coprime_tile(parts, &places, &load, held);
+        let yields = ahead.iter().flatten().flat_map(|x| [x.re, x.im]).collect();
+        self.b.close_loop([block, end, step], &init, yields);
+    }
+
+    /// One tile from registers, as it was loaded, to its destination.
+    fn coprime_tile(&mut self, parts: &[CoprimePart], places: &Places, load: &Layout, mut held: Held) {
+        let whole = self.digits.clone();
+        let batch: Vec<Digit> = whole.all.iter().filter(|digit| digit.batch.is_some()).copied().collect();
         let coordinates = places.coordinates(parts);
         let space = *self.shared.insert(self.b.shared("tile", self.real, 2 * places.len as u32));
         let inverse = self.direction == Direction::Inverse;
-
-        let load = Layout { register: None, order: whole.by_stride(None, &whole.weights(|digit| digit.is)) };
-        let mut held = self.load(&load);
         if inverse {
             swap(&mut held);
         }
         let entry = TableKind::Places { parts: coordinates, output: false };
-        self.permuted(space, entry, &places, &load, Some(held));
+        self.chirp(parts, load, &mut held, false);
+        self.permuted(space, entry, places, load, Some(held));
+        if let Some(own) = parts.iter().position(|part| part.kind == PartKind::Bluestein) {
+            let others = others(parts, own, places, &batch);
+            self.pad(space, &parts[own], places.parts[own], &others);
+        }
 
         // The inverse is the forward transform with real and imaginary parts changing places on both sides.
         self.direction = Direction::Forward;
         for own in 0..parts.len() {
-            let others = others(parts, own, &places, &batch);
+            let others = others(parts, own, places, &batch);
             self.digits = Digits::of_part(&parts[own], places.parts[own], &others);
             self.part(space, &parts[own], places.parts[own], &others);
         }
@@ -205,7 +238,8 @@ impl Lowering<'_> {
         let strides = self.digits.weights(|digit| digit.os);
         let store = Layout { register: None, order: self.digits.by_stride(None, &strides) };
         let exit = TableKind::Places { parts: coordinates, output: true };
-        let mut held = self.permuted(space, exit, &places, &store, None);
+        let mut held = self.permuted(space, exit, places, &store, None);
+        self.chirp(parts, &store, &mut held, true);
         if inverse {
             swap(&mut held);
         }
@@ -229,7 +263,11 @@ impl Lowering<'_> {
         let rows: Vec<i64> = (self.digits.all.iter())
             .map(|digit| digit.batch.and_then(|_| strides.next()).map_or(0, |stride| 2 * stride))
             .collect();
-        let table = self.space_of(Slot::Table(table));
+        let cache = self.table_cache(table);
+        // A padded convolution alone has its points in order.
+        let ordered =
+            matches!(table, TableKind::Places { parts: [one, two, _], .. } if two.n == 1 && !one.rader);
+        let table = (!ordered).then(|| self.space_of(Slot::Table(table)));
         let slots = layout.slots(&self.digits, self.threads.count);
         // All places before any element: the loads of one do not wait for the other.
         let pointers: Vec<(Value, i32, Option<Value>)> = (0..slots)
@@ -237,8 +275,16 @@ impl Lowering<'_> {
                 let exists = self.exists(layout, slot);
                 let at = self.linear(layout, slot, &points);
                 let index = at.thread.unwrap_or_else(|| self.b.u32(0));
-                let ptr = self.b.addr(table, index);
-                let place = self.b.load(ptr, at.constant as i32, 1, Cache::Default, exists)[0];
+                let place = match table {
+                    Some(table) => {
+                        let ptr = self.b.addr(table, index);
+                        self.b.load(ptr, at.constant as i32, 1, cache, exists)[0]
+                    }
+                    None => {
+                        let index = self.b.add_const(index, at.constant as u64);
+                        self.b.mul_const(index, places.parts[0] as u64)
+                    }
+                };
                 let place = self.b.mul_const(place, 2);
                 let row = self.linear(layout, slot, &rows);
                 let at = row.thread.map_or(place, |thread| self.b.add(place, thread));
@@ -262,107 +308,127 @@ impl Lowering<'_> {
         }
     }
 
+    /// The chirp of a padded part on both sides of its convolution. Parts that come between do not mind: it goes by
+    /// an index that they leave alone.
+    fn chirp(&mut self, parts: &[CoprimePart], layout: &Layout, held: &mut Held, output: bool) {
+        let Some(part) = parts.iter().find(|part| part.kind == PartKind::Bluestein) else { return };
+        let n = parts.iter().map(|part| part.n).product();
+        let table = TableKind::ChirpAt { n, part: part.n, output };
+        let points = self.digits.weights(|digit| i64::from(digit.axis.is_some()));
+        for (slot, group) in held.iter_mut().enumerate() {
+            let exists = self.exists(layout, slot as u32);
+            let at = self.linear(layout, slot as u32, &points);
+            let index = at.thread.unwrap_or_else(|| self.b.u32(0));
+            let w = self.table_load(table, index, at.constant, exists);
+            group[0] = self.b.cmul(group[0], w);
+        }
+    }
+
     /// One part over all others: from shared memory and back.
     fn part(&mut self, space: Space, part: &CoprimePart, stride: i64, others: &[Digit]) {
-        let stages = self.digits.stages[0].clone();
-        let register = stages.first().copied();
+        let stages = self.stages();
+        let register = stages.first().map(|stage| self.register(*stage));
         let sources = self.digits.weights(|digit| digit.is);
         let layout = Layout { register, order: self.digits.by_stride(register, &sources) };
-        self.b.barrier();
-        let mut held = self.take(space, part, stride, &layout);
-        let first = (part.kind == PartKind::Rader).then(|| self.set_first_points_aside(space, others));
-        let stage = |back| move |position| Step::Stage { axis: 0, position, back };
-        let forward: Vec<Step> = (0..stages.len()).map(stage(false)).collect();
-        let mut current;
-        (current, held) = self.transform(&forward, layout, held);
+        // Rader's rows begin behind their first points.
+        let start = if part.kind == PartKind::Rader { 2 * stride } else { 0 };
         let table = match part.kind {
-            PartKind::MixedRadix => None,
-            PartKind::Rader => Some(TableKind::RaderSpectrum { p: part.n }),
-            PartKind::Bluestein => Some(TableKind::ChirpSpectrum { n: part.n, m: part.points() }),
+            PartKind::MixedRadix => {
+                self.b.barrier();
+                let held = self.take(space, start, &layout);
+                let (current, held) = self.transform(&stages, layout, held);
+                self.b.barrier();
+                return self.put(space, start, &current, held);
+            }
+            PartKind::Rader => TableKind::RaderSpectrum { p: part.n },
+            PartKind::Bluestein => TableKind::ChirpSpectrum { n: part.n, m: part.points() },
         };
-        if let Some(table) = table {
-            // A row of the others' digits, in the order in which they were set aside.
-            let mut row = 1;
-            let rows: Vec<i64> = std::iter::repeat_n(0, stages.len())
-                .chain(others.iter().map(|digit| {
-                    let weight = 2 * row;
-                    row *= i64::from(digit.size);
-                    weight
-                }))
-                .collect();
-            self.spectrum(0, table, first.map(|space| (space, &rows[..])), &current, &mut held);
-            let back: Vec<Step> = (0..stages.len()).rev().map(stage(true)).collect();
-            (current, held) = self.transform(&back, current, held);
-        }
         self.b.barrier();
-        self.put(space, part, stride, &current, held);
+        let first = (part.kind == PartKind::Rader).then(|| self.set_first_points_aside(space, others));
+        // There and back by the same code: backwards is forwards with real and imaginary parts exchanged.
+        let [zero, one, two] = [0, 1, 2].map(|k| self.b.u32(k));
+        let (way, _) = self.b.open_loop(&[]);
+        self.b.barrier();
+        let held = self.take(space, start, &layout);
+        let (current, held) = self.transform(&stages, layout, held);
+        self.b.barrier();
+        let there = self.b.cmp(Cmp::Eq, way, zero);
+        self.b.open_branch();
+        let mut product = held.clone();
+        // A row of the others' digits, in the order in which they were set aside.
+        let mut row = 1;
+        let rows: Vec<i64> = std::iter::repeat_n(0, stages.len())
+            .chain(others.iter().map(|digit| {
+                let weight = 2 * row;
+                row *= i64::from(digit.size);
+                weight
+            }))
+            .collect();
+        self.spectrum(table, first.map(|space| (space, &rows[..])), &current, &mut product);
+        swap(&mut product);
+        self.put(space, start, &current, product);
+        self.b.close_branch(there);
+        let back = self.b.cmp(Cmp::Eq, way, one);
+        self.b.open_branch();
+        let mut result = held;
+        swap(&mut result);
+        self.put(space, start, &current, result);
+        self.b.close_branch(back);
+        self.b.close_loop([zero, two, one], &[], Vec::new());
         if let Some(first) = first {
             self.put_first_points_back(space, first, others);
         }
     }
 
-    /// For each register of a slot: whether the point exists, and a padded convolution's chirp at it.
-    fn chirped(
-        &mut self,
-        part: &CoprimePart,
-        layout: &Layout,
-        slot: u32,
-        back: bool,
-    ) -> Vec<(Option<Value>, Option<Cx>)> {
-        let exists = self.exists(layout, slot);
-        let registers = layout.registers(&self.digits);
-        if part.kind != PartKind::Bluestein {
-            return vec![(exists, None); registers as usize];
-        }
-        let weights = self.digits.weights(|digit| if back { digit.store_index } else { digit.load_index });
-        let at = self.linear(layout, slot, &weights);
-        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
-        let step = layout.register.map_or(0, |d| weights[d]);
-        (0..i64::from(registers))
-            .map(|r| {
-                let constant = at.constant + step * r;
-                let rest = self.b.u32((part.n as i64 - constant).max(0) as u32);
-                let below = self.b.cmp(Cmp::Lt, index, rest);
-                let on = self.both(exists, below);
-                let w = self.table_load(TableKind::Chirp { n: part.n }, index, constant as u64, Some(on));
-                (Some(on), Some(w))
-            })
-            .collect()
-    }
-
-    /// A part's tile from its places. Rader's rows begin behind their first points.
-    fn take(&mut self, space: Space, part: &CoprimePart, stride: i64, layout: &Layout) -> Held {
+    /// A part's tile from its places.
+    fn take(&mut self, space: Space, start: i64, layout: &Layout) -> Held {
         let strides = self.digits.weights(|digit| 2 * digit.is);
         let step = layout.register.map_or(0, |d| strides[d]);
-        let start = if part.kind == PartKind::Rader { 2 * stride } else { 0 };
         (0..layout.slots(&self.digits, self.threads.count))
             .map(|slot| {
+                let exists = self.exists(layout, slot);
                 let (ptr, base) = self.shared_pointer(space, layout, slot, &strides);
-                let factors = self.chirped(part, layout, slot, false);
-                let group = factors.into_iter().zip(0..).map(|((on, factor), r)| {
-                    let x = self.b.load(ptr, (start + base + step * r) as i32, 2, Cache::Default, on);
-                    let x = Cx { re: x[0], im: x[1] };
-                    factor.map_or(x, |factor| self.b.cmul(x, factor))
-                });
-                group.collect()
+                (0..i64::from(layout.registers(&self.digits)))
+                    .map(|r| {
+                        let x = self.b.load(ptr, (start + base + step * r) as i32, 2, Cache::Default, exists);
+                        Cx { re: x[0], im: x[1] }
+                    })
+                    .collect()
             })
             .collect()
     }
 
     /// A part's tile back to its places.
-    fn put(&mut self, space: Space, part: &CoprimePart, stride: i64, layout: &Layout, held: Held) {
+    fn put(&mut self, space: Space, start: i64, layout: &Layout, held: Held) {
         let strides = self.digits.weights(|digit| 2 * digit.os);
         let step = layout.register.map_or(0, |d| strides[d]);
-        let start = if part.kind == PartKind::Rader { 2 * stride } else { 0 };
         for (slot, group) in held.into_iter().enumerate() {
-            let slot = slot as u32;
-            let (ptr, base) = self.shared_pointer(space, layout, slot, &strides);
-            let factors = self.chirped(part, layout, slot, true);
-            for ((x, (on, factor)), r) in group.into_iter().zip(factors).zip(0..) {
-                let x = factor.map_or(x, |factor| self.b.cmul(x, factor));
-                self.b.store(ptr, (start + base + step * r) as i32, &[x.re, x.im], Cache::Default, on);
+            let exists = self.exists(layout, slot as u32);
+            let (ptr, base) = self.shared_pointer(space, layout, slot as u32, &strides);
+            for (x, r) in group.into_iter().zip(0..) {
+                self.b.store(ptr, (start + base + step * r) as i32, &[x.re, x.im], Cache::Default, exists);
             }
         }
+    }
+
+    /// Zeros behind the points of a padded part.
+    fn pad(&mut self, space: Space, part: &CoprimePart, stride: i64, others: &[Digit]) {
+        let (n, rest) = (part.n as i64, part.room() - part.n);
+        if rest == 0 {
+            return;
+        }
+        let behind = Digit { size: rest as u32, is: stride, os: stride, ..STILL };
+        let all = std::iter::once(behind).chain(others.iter().copied()).collect();
+        let digits = std::mem::replace(&mut self.digits, Digits { all, stages: Vec::new() });
+        let strides = self.digits.weights(|digit| 2 * digit.is);
+        let layout = Layout { register: None, order: self.digits.by_stride(None, &strides) };
+        let zero = self.b.float(self.real, 0.0);
+        for slot in 0..layout.slots(&self.digits, self.threads.count) {
+            let exists = self.exists(&layout, slot);
+            let (ptr, base) = self.shared_pointer(space, &layout, slot, &strides);
+            self.b.store(ptr, (2 * n * stride + base) as i32, &[zero, zero], Cache::Default, exists);
+        }
+        self.digits = digits;
     }
 
     /// The first point of every row is no part of Rader's convolution, whose exchanges overwrite it.

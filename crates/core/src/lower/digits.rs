@@ -6,7 +6,7 @@
 //! digits too, which no stage transforms. That is why one lowering serves rows, columns, planes and volumes.
 
 use crate::kernel::{Builder, Value};
-use crate::pass::{Axis, CoprimePart, Method, PartKind, Pass, PassDim};
+use crate::pass::{Axis, CoprimePart, Method, Pass, PassDim};
 
 use super::tile::Tile;
 
@@ -29,10 +29,8 @@ pub struct Digit {
     pub axis: Option<usize>,
     /// Repeated dimension it belongs to.
     pub batch: Option<usize>,
-    /// Weight in the axis's index once its forward stages are done: what stage twiddles and spectra go by.
+    /// Weight in the axis's index once its stages are done.
     pub output: i64,
-    /// Weight in the axis's index at the end: the same, but a convolution returns to the input's.
-    pub last: i64,
 }
 
 impl Digit {
@@ -43,7 +41,6 @@ impl Digit {
             batch: None,
             twiddle: 0,
             output: 1,
-            last: 1,
             ..Self::of_batch(&axis.dim, 0, axis.dim.n)
         }
     }
@@ -59,7 +56,6 @@ impl Digit {
             axis: None,
             batch: Some(index),
             output: 0,
-            last: 0,
         }
     }
 }
@@ -88,8 +84,7 @@ impl Digits {
             }
             for &radix in axis.method.radices() {
                 let input = (points / (done * u64::from(radix))) as i64;
-                // A convolution returns every digit to where it started.
-                let output = if matches!(axis.method, Method::MixedRadix(_)) { done as i64 } else { input };
+                let output = done as i64;
                 own.push(all.len());
                 all.push(Digit {
                     size: radix,
@@ -100,8 +95,7 @@ impl Digits {
                     twiddle: 0,
                     axis: Some(index),
                     batch: None,
-                    output: done as i64,
-                    last: output,
+                    output,
                 });
                 done *= u64::from(radix);
             }
@@ -122,18 +116,16 @@ impl Digits {
         let mut done = 1;
         for &radix in &part.radices {
             let input = (part.points() / (done * u64::from(radix))) as i64;
-            let last = if part.kind == PartKind::MixedRadix { done as i64 } else { input };
             all.push(Digit {
                 size: radix,
                 is: stride * input,
-                os: stride * last,
-                load_index: input,
-                store_index: last,
+                os: stride * done as i64,
+                load_index: 0,
+                store_index: 0,
                 twiddle: 0,
                 axis: Some(0),
                 batch: None,
                 output: done as i64,
-                last,
             });
             done *= u64::from(radix);
         }

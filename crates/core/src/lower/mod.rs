@@ -13,7 +13,7 @@ use crate::cost;
 use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Method, Pass, TableKind};
 use crate::problem::{Direction, Precision};
-use crate::target::Limits;
+use crate::target::{Api, Limits};
 
 use digits::{Digits, Layout, Linear, Threads};
 use tile::Tile;
@@ -42,13 +42,11 @@ pub struct Lowered {
     pub exchanges: u32,
 }
 
-/// What happens to the tile between load and store.
+/// Stage `position` of axis `axis`.
 #[derive(Debug, Clone, Copy)]
-enum Step {
-    /// Stage `position` of axis `axis`; `back` undoes it.
-    Stage { axis: usize, position: usize, back: bool },
-    /// The product with the spectrum, in the middle of a convolution.
-    Spectrum { axis: usize, table: TableKind },
+struct Stage {
+    axis: usize,
+    position: usize,
 }
 
 /// A tile in registers: `[slot][register]`.
@@ -60,8 +58,12 @@ pub(crate) struct Lowering<'a> {
     tile: &'a Tile,
     digits: Digits,
     threads: Threads,
+    /// Tiles, and the blocks that stay to go through them; `None`: a block for each tile.
+    turns: Option<(u64, u64)>,
     /// Uniform index at which the block's tile starts in each repeated dimension.
     origin: Vec<Value>,
+    /// Whether there is such a tile; `None`: there is.
+    guard: Option<Value>,
     real: Type,
     /// Sign of the exponent of what is being lowered.
     direction: Direction,
@@ -77,9 +79,14 @@ pub(crate) struct Lowering<'a> {
 
 /// Lowers one pass for one device.
 pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
-    let blocks: u64 = pass.batch.iter().zip(&tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).product();
+    let tiles = tile.blocks(pass);
+    let took = cost::occupancy(pass, tile, limits);
+    // Blocks that stay and take tile after tile keep their tables in registers.
+    let stays = took.filter(|took| took.stays && matches!(limits.api, Api::Ptx { .. }));
+    let resident = stays.map(|took| u64::from(took.blocks * limits.multiprocessors));
+    let blocks = resident.filter(|&resident| tiles >= 2 * resident).unwrap_or(tiles);
     let mut b = Builder::new(name, tile.threads, blocks);
-    if let Some(took) = cost::occupancy(pass, tile, limits).filter(|took| took.asked) {
+    if let Some(took) = took.filter(|took| took.asked) {
         b.min_blocks(took.blocks);
     }
     let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads };
@@ -93,7 +100,9 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
         tile,
         digits: Digits::of(pass, tile),
         threads,
+        turns: (blocks < tiles).then_some((tiles, blocks)),
         origin: Vec::new(),
+        guard: None,
         real,
         direction: pass.direction,
         slots: Vec::new(),
@@ -105,7 +114,8 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
         exchanges: 0,
     };
     lowering.declare_operands();
-    lowering.find_origin();
+    let block = lowering.b.special(Special::BlockIndex);
+    lowering.move_to(block, tiles - 1);
     lowering.run();
     Lowered {
         kernel: lowering.b.finish(),
@@ -116,13 +126,11 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
 }
 
 impl Lowering<'_> {
-    /// Splits the block index over the repeated dimensions, the one with the shortest steps fastest, so that
-    /// blocks that run together touch neighbouring memory.
-    fn find_origin(&mut self) {
-        let block = self.b.special(Special::BlockIndex);
+    /// Splits a tile's index, at most `most`, over the repeated dimensions, the one with the shortest steps
+    /// fastest, so that blocks that run together touch neighbouring memory.
+    fn move_to(&mut self, index: Value, most: u64) {
         let counts: Vec<u64> =
             self.pass.batch.iter().zip(&self.tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).collect();
-        let total: u64 = counts.iter().product();
         let mut order: Vec<usize> = (0..counts.len()).collect();
         order.sort_by_key(|&d| {
             let dim = &self.pass.batch[d];
@@ -132,29 +140,21 @@ impl Lowering<'_> {
         self.origin = vec![zero; counts.len()];
         let mut at = 1_u64;
         for d in order {
-            let quotient = self.b.div_const(block, at as u32, total - 1);
-            let index = if at * counts[d] == total {
+            let quotient = self.b.div_const(index, at as u32, most);
+            let own = if at * counts[d] > most {
                 quotient
             } else {
-                self.b.rem_const(quotient, counts[d] as u32, (total - 1) / at)
+                self.b.rem_const(quotient, counts[d] as u32, most / at)
             };
-            self.origin[d] = self.b.mul_const(index, self.tile.batch[d]);
+            self.origin[d] = self.b.mul_const(own, self.tile.batch[d]);
             at *= counts[d];
         }
     }
 
-    fn steps(&self) -> Vec<Step> {
-        let mut steps = Vec::new();
-        for (axis, it) in self.pass.axes.iter().enumerate() {
-            let count = it.method.radices().len();
-            steps.extend((0..count).map(|position| Step::Stage { axis, position, back: false }));
-            if matches!(it.method, Method::Bluestein(_)) {
-                let table = TableKind::ChirpSpectrum { n: it.dim.n, m: it.method.points() };
-                steps.push(Step::Spectrum { axis, table });
-                steps.extend((0..count).rev().map(|position| Step::Stage { axis, position, back: true }));
-            }
-        }
-        steps
+    /// All stages, in order.
+    fn stages(&self) -> Vec<Stage> {
+        let axes = self.digits.stages.iter().enumerate();
+        axes.flat_map(|(axis, own)| (0..own.len()).map(move |position| Stage { axis, position })).collect()
     }
 
     fn run(&mut self) {
@@ -164,15 +164,15 @@ impl Lowering<'_> {
         {
             return self.run_coprime(parts);
         }
-        let steps = self.steps();
-        let first = steps.iter().find_map(|step| self.register(step));
-        let last = steps.iter().rev().find_map(|step| self.register(step));
+        let stages = self.stages();
+        let first = stages.first().map(|stage| self.register(*stage));
+        let last = stages.last().map(|stage| self.register(*stage));
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
         let load = self.edge_layout(first, &sources, false);
         let store = self.edge_layout(last, &destinations, true);
         let held = self.load(&load);
-        let (current, mut held) = self.transform(&steps, load, held);
+        let (current, mut held) = self.transform(&stages, load, held);
         if self.pass.twiddle.is_some() {
             held = self.pass_twiddle(&current, held);
         }
@@ -182,32 +182,28 @@ impl Lowering<'_> {
         self.store(&store, &held);
     }
 
-    /// The digit that a step has in registers; `None`: any.
-    fn register(&self, step: &Step) -> Option<usize> {
-        match *step {
-            Step::Stage { axis, position, .. } => Some(self.digits.stages[axis][position]),
-            Step::Spectrum { .. } => None,
-        }
+    /// The digit that a stage has in registers.
+    fn register(&self, stage: Stage) -> usize {
+        self.digits.stages[stage.axis][stage.position]
     }
 
-    /// Takes a tile through its steps, with an exchange wherever the next one wants another layout.
-    fn transform(&mut self, steps: &[Step], from: Layout, mut held: Held) -> (Layout, Held) {
-        let registers: Vec<Option<usize>> = steps.iter().map(|step| self.register(step)).collect();
+    /// Takes a tile through its stages, with an exchange wherever the next one wants another layout.
+    fn transform(&mut self, stages: &[Stage], from: Layout, mut held: Held) -> (Layout, Held) {
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
         let mut current = from;
-        for (i, step) in steps.iter().enumerate() {
-            if let Some(own) = registers[i] {
-                let only = |some: &[Option<usize>]| some.iter().all(|r| r.is_none_or(|r| r == own));
-                let strides =
-                    if only(&registers[i..]) && !only(&registers[..i]) { &destinations } else { &sources };
-                let layout = Layout { register: Some(own), order: self.digits.by_stride(Some(own), strides) };
-                if layout != current {
-                    held = self.exchange(&held, &current, &layout);
-                    current = layout;
-                }
+        for (i, &stage) in stages.iter().enumerate() {
+            let own = Some(self.register(stage));
+            let strides = if i + 1 == stages.len() && i > 0 { &destinations } else { &sources };
+            let layout = Layout { register: own, order: self.digits.by_stride(own, strides) };
+            if layout != current {
+                held = self.exchange(&held, &current, &layout);
+                current = layout;
             }
-            held = self.step(*step, &current, held);
+            for (slot, x) in held.iter_mut().enumerate() {
+                self.stage_twiddle(stage, &current, slot as u32, x);
+                *x = codelet::dft(&mut self.b, x, self.direction);
+            }
         }
         (current, held)
     }
@@ -228,28 +224,6 @@ impl Lowering<'_> {
         });
         let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
         if good || whole <= run { direct } else { Layout { register: None, order: linear } }
-    }
-
-    fn step(&mut self, step: Step, layout: &Layout, mut held: Held) -> Held {
-        match step {
-            Step::Stage { axis, position, back } => {
-                // A convolution runs forward, then back; its factors carry the direction.
-                let whole = matches!(self.pass.axes[axis].method, Method::Bluestein(_));
-                let inverse = back != (!whole && self.direction == Direction::Inverse);
-                let direction = if inverse { Direction::Inverse } else { Direction::Forward };
-                for (slot, x) in held.iter_mut().enumerate() {
-                    if !back {
-                        self.stage_twiddle(axis, position, layout, slot as u32, x, inverse);
-                    }
-                    *x = codelet::dft(&mut self.b, x, direction);
-                    if back {
-                        self.stage_twiddle(axis, position, layout, slot as u32, x, inverse);
-                    }
-                }
-            }
-            Step::Spectrum { axis, table } => self.spectrum(axis, table, None, layout, &mut held),
-        }
-        held
     }
 
     /// Value of a linear form: thread's part as `U32` with the constant part apart.

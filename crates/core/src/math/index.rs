@@ -28,8 +28,8 @@ pub fn logarithms(p: u64) -> (Vec<u64>, Vec<u64>) {
 ///
 /// Where `m` and `n / m` share a factor.
 pub fn coprime_inverse(n: u64, m: u64) -> u64 {
-    if m == 1 {
-        return 0;
+    if m == 1 || m == n {
+        return 1;
     }
     factor::mod_inverse(n / m % m, m).expect("the parts are coprime")
 }

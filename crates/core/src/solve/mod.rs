@@ -32,3 +32,14 @@ pub const SOLVERS: &[&dyn Solver] = &[
     &prime_factor::PrimeFactor,
     &bluestein::Bluestein,
 ];
+
+/// Stages with the smallest radix first: a stage's table is as long as the product of the radices before it.
+fn rising(plan: Plan) -> Plan {
+    match plan {
+        Plan::MixedRadix(mut radices) => {
+            radices.sort_unstable();
+            Plan::MixedRadix(radices)
+        }
+        plan => plan,
+    }
+}

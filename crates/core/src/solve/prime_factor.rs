@@ -28,6 +28,11 @@ impl Solver for PrimeFactor {
         }
         let parts = std::iter::once(smooth).filter(|&m| m > 1).chain(awkward);
         let plans: Option<Vec<Plan>> = parts.map(|m| planner.on_chip(m)).collect();
-        plans.map(Plan::PrimeFactor).into_iter().collect()
+        let padded = |plan: &&Plan| matches!(plan, Plan::Bluestein { .. });
+        plans
+            .filter(|parts| parts.iter().filter(padded).count() <= 1)
+            .map(Plan::PrimeFactor)
+            .into_iter()
+            .collect()
     }
 }

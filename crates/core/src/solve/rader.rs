@@ -5,7 +5,7 @@ use crate::math::factor;
 use crate::plan::Plan;
 use crate::planner::Planner;
 
-use super::Solver;
+use super::{Solver, rising};
 
 /// Primes whose predecessor has only small factors.
 pub struct Rader;
@@ -20,6 +20,11 @@ impl Solver for Rader {
         if n < 17 || n > planner.max_points() || !factor::is_prime(n) {
             return Vec::new();
         }
-        planner.stages(n - 1).into_iter().map(|inner| Plan::Rader { p: n, inner: Box::new(inner) }).collect()
+        planner
+            .stages(n - 1)
+            .into_iter()
+            .map(rising)
+            .map(|inner| Plan::Rader { p: n, inner: Box::new(inner) })
+            .collect()
     }
 }
