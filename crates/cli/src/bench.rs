@@ -10,7 +10,7 @@ use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
 use warpfft::core::math::reference::{reference, relative_l2};
 use warpfft::core::problem::{Direction, Placement, Problem};
-use warpfft::{Device, Measurement, Wisdom};
+use warpfft::{Device, Measurement, Timing, Wisdom};
 
 use crate::engine;
 use crate::error::CliError;
@@ -61,6 +61,10 @@ pub struct Bench {
     /// Plan by the cost model alone, whatever tuning found
     #[arg(long)]
     estimate: bool,
+
+    /// Work on the same data again and again, so that it stays in the cache where it fits
+    #[arg(long, conflicts_with = "suite")]
+    in_cache: bool,
 
     /// Print a JSON array
     #[arg(long)]
@@ -209,7 +213,8 @@ impl Bench {
         };
         let whole = problem(self.batch, precision)?;
         let _progress = Progress::start("measuring", None);
-        let measured = device.plan(&whole)?.measure(Duration::from_secs_f64(self.seconds))?;
+        let timing = Timing { budget: Duration::from_secs_f64(self.seconds), in_cache: self.in_cache };
+        let measured = device.plan(&whole)?.measure(timing)?;
         let points: u64 = shape.0.iter().product();
         let checked = self.batch.min((MOST_CHECKED / points).max(1));
         let error = (points <= MOST_CHECKED).then(|| error(device, &problem(checked, precision)?));

@@ -25,8 +25,8 @@ fn a_suite_is_measured_written_drawn_and_gone_on_with() {
     assert!(std::fs::read(bench.path("o.png")).unwrap().starts_with(b"\x89PNG"));
     let first = std::fs::read_to_string(bench.path("o.csv")).unwrap();
     assert_eq!(first.lines().count(), 3);
-    assert!(first.lines().nth(1).unwrap().starts_with("c2c,f32,64,100,rows,measured,"));
-    assert!(first.lines().nth(2).unwrap().starts_with("r2c,f32,64,100,real,skipped,"));
+    assert!(first.lines().nth(1).unwrap().starts_with("c2c,f32,64,100,rows,memory,measured,"));
+    assert!(first.lines().nth(2).unwrap().starts_with("r2c,f32,64,100,real,memory,skipped,"));
 
     bench.fails(2, &quick(&["o.csv"]), &["o.csv is there already", "--resume"]);
     let out = bench.succeeds(&quick(&["o.csv", "--resume"]));
@@ -44,7 +44,7 @@ fn results_are_compared_and_reported() {
     assert!(bench.succeeds(&["bench", "--compare", "old.csv", "old.csv"]).contains("0 slower"));
     let text = std::fs::read_to_string(bench.path("old.csv")).unwrap();
     let line = text.lines().nth(1).unwrap();
-    let copies = line.split(',').nth(6).unwrap();
+    let copies = line.split(',').nth(7).unwrap();
     bench.file("new.csv", text.replace(line, &line.replacen(copies, "5000", 1)).as_bytes());
     let output = bench.run(&["bench", "--compare", "old.csv", "new.csv", "--tolerance", "10%"]);
     let (out, err) = texts(&output);
@@ -61,6 +61,25 @@ fn results_are_compared_and_reported() {
     assert!(bench.path("p.png").exists());
     bench.file("bare.md", b"# Page\n");
     bench.fails(3, &["bench", "--report", "new.csv", "--into", "bare.md"], &["bare.md", "no lines"]);
+}
+
+#[test]
+fn rows_may_work_on_data_in_the_cache() {
+    let bench = Bench::new();
+    bench.file("s.csv", b"kind,precision,shape,batch,data\nc2c,f32,64,1,cache\nc2c,f32,64,2,memory\n");
+    bench.succeeds(&quick(&["o.csv"]));
+    let text = std::fs::read_to_string(bench.path("o.csv")).unwrap();
+    assert!(text.contains("c2c,f32,64,1,,cache,measured") && text.contains("c2c,f32,64,2,,memory,measured"));
+    let sets = |more: &[&str]| {
+        let args = ["bench", "64", "--device", "cpu", "--seconds", "0.01", "--json"];
+        let out = bench.succeeds(&args.iter().chain(more).copied().collect::<Vec<_>>());
+        let rows: serde_json::Value = serde_json::from_str(&out).unwrap();
+        rows[0]["buffer_sets"].as_u64().unwrap()
+    };
+    assert_eq!(sets(&["--in-cache"]), 1);
+    assert!(sets(&[]) > 1000);
+    bench.file("bad.csv", b"kind,precision,shape,batch,data\nc2c,f32,64,1,disk\n");
+    bench.fails(3, &["bench", "--suite", "bad.csv", "--device", "cpu"], &["line 2", "disk"]);
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub mod wisdom;
 pub use device::{Device, DeviceKind, DeviceReport, survey, use_disk_cache};
 pub use error::{Error, Which};
 pub use host::{Planes, PlanesMut, Real};
-pub use measure::Measurement;
+pub use measure::{Measurement, Timing};
 pub use num_complex::Complex;
 pub use plan::Plan;
 pub use tune::{Trial, Tuned};

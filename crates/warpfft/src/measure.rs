@@ -50,15 +50,31 @@ impl Measurement {
     }
 }
 
+/// How to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// Time to spend, about.
+    pub budget: Duration,
+    /// Work on one set of buffers again and again, so that data which fits in the cache stays there: as in a program
+    /// that transforms what it has just made. Otherwise data comes from memory, however small it is.
+    pub in_cache: bool,
+}
+
+impl From<Duration> for Timing {
+    fn from(budget: Duration) -> Self {
+        Self { budget, in_cache: false }
+    }
+}
+
 impl Plan {
-    /// Times the transform, and a copy of the same bytes, in turns for about this long. On a GPU the data stays
-    /// there.
+    /// Times the transform, and a copy of the same bytes, in turns for about this long; a [`Duration`] alone measures
+    /// data that comes from memory. On a GPU the data stays there.
     ///
     /// # Errors
     ///
     /// The device's memory does not hold the data, it failed, or it is the simulator, whose time says nothing.
-    pub fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
-        self.work().measure(budget)
+    pub fn measure(&self, timing: impl Into<Timing>) -> Result<Measurement, Error> {
+        self.work().measure(timing.into())
     }
 }
 
@@ -81,6 +97,11 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
+    /// The sets that a measurement works on: [`Turns::new`], or one where the data may stay in the cache.
+    pub fn of(timing: Timing, set_bytes: u64, cache_bytes: u64, most: u64) -> Self {
+        Self::new(set_bytes, if timing.in_cache { 0 } else { cache_bytes }, most)
+    }
+
     /// As many sets of that many bytes as the cache cannot hold, though no more than `most`.
     pub fn new(set_bytes: u64, cache_bytes: u64, most: u64) -> Self {
         let wanted = cache_bytes.saturating_mul(CACHES).div_ceil(set_bytes.max(1));
@@ -274,6 +295,9 @@ mod tests {
         assert_eq!(Turns::new(10, 33, 4).sets, 4);
         assert_eq!(Turns::new(100, 33, 4).sets, 1);
         assert_eq!(Turns::new(0, 0, 0).sets, 1);
+        let timing = |in_cache| Timing { budget: Duration::ZERO, in_cache };
+        assert_eq!(Turns::of(timing(false), 10, 33, 1000).sets, 10);
+        assert_eq!(Turns::of(timing(true), 10, 33, 1000).sets, 1);
     }
 
     #[test]

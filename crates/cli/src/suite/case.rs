@@ -38,6 +38,17 @@ pub enum Width {
     F64,
 }
 
+/// Where the data of a measurement comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Data {
+    /// Memory, however little it is.
+    #[default]
+    Memory,
+    /// The cache, where it fits in there.
+    Cache,
+}
+
 /// What a row is about: rows of two files with equal keys are the same problem.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Key {
@@ -65,6 +76,9 @@ pub struct Case {
     /// Rows that means are taken of.
     #[serde(default)]
     pub group: String,
+    /// Where the data comes from.
+    #[serde(default)]
+    pub data: Data,
     /// A copy, in an earlier run of other libraries.
     #[serde(default)]
     copy_us: Option<f64>,

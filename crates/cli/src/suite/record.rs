@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::case::{Case, Key, Kind, Width, csv_detail};
+use super::case::{Case, Data, Key, Kind, Width, csv_detail};
 use crate::error::CliError;
 use crate::options::Shape;
 
@@ -46,6 +46,8 @@ pub struct Record {
     pub batch: u64,
     /// Rows that means are taken of.
     pub group: String,
+    /// Where the data came from.
+    pub data: Data,
     /// What became of it.
     pub status: Status,
     /// Median time over that of a copy of the same bytes in the same run.
@@ -99,6 +101,7 @@ impl Record {
     pub fn of(case: &Case, status: Status, device: &str, note: String) -> Self {
         Self {
             group: case.group.clone(),
+            data: case.data,
             cufft_before: case.cufft_before().map(rounded),
             vkfft_before: case.vkfft_before().map(rounded),
             ..Self::empty(case.key(), status, device, note)
@@ -112,6 +115,7 @@ impl Record {
             shape: key.shape,
             batch: key.batch,
             group: String::new(),
+            data: Data::Memory,
             status,
             copies: None,
             best_copies: None,

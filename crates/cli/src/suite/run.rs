@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use warpfft::core::problem::Problem;
 use warpfft::peers::{self, PeerReport};
-use warpfft::{Device, DeviceKind, Error};
+use warpfft::{Device, DeviceKind, Error, Timing};
 
-use super::case::{self, Case};
+use super::case::{self, Case, Data};
 use super::interrupt;
 use super::record::{Planned, Record, Status, Writer, rounded};
 use crate::error::CliError;
@@ -175,8 +175,9 @@ fn fill(
     let plan = device.plan(problem)?;
     let plan_ms = started.elapsed().as_secs_f64() * 1e3;
     let budget = Duration::from_secs_f64(seconds);
+    let timing = Timing { budget, in_cache: record.data == Data::Cache };
     let (measured, peers) =
-        if peers { plan.measure_beside_peers(budget)? } else { (plan.measure(budget)?, Vec::new()) };
+        if peers { plan.measure_beside_peers(timing)? } else { (plan.measure(timing)?, Vec::new()) };
     record.copies = Some(rounded(measured.copies()));
     record.best_copies = Some(rounded(measured.transform_best / measured.copy_best));
     record.us = Some(rounded(measured.transform_seconds * 1e6));

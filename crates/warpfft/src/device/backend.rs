@@ -11,7 +11,7 @@ use warpfft_core::target::Limits;
 
 use super::DeviceKind;
 use crate::error::Error;
-use crate::measure::Measurement;
+use crate::measure::{Measurement, Timing};
 #[cfg(feature = "peers")]
 use crate::peers::PeerReport;
 
@@ -86,18 +86,18 @@ pub(crate) trait Execute: Any + Send + Sync {
     fn run(&self, job: HostJob<'_>) -> Result<(), Error>;
 
     /// Times itself against a copy of the same bytes.
-    fn measure(&self, budget: Duration) -> Result<Measurement, Error>;
+    fn measure(&self, timing: Timing) -> Result<Measurement, Error>;
 
     /// Median seconds of each of several ways to do one problem, all made ready by the same device, in about this
     /// time.
     fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
         let each = budget / all.len().max(1) as u32;
-        all.iter().map(|work| work.measure(each).map(|measured| measured.transform_seconds)).collect()
+        all.iter().map(|work| work.measure(each.into()).map(|measured| measured.transform_seconds)).collect()
     }
 
     /// Times itself as [`Execute::measure`] does, and then other libraries on the same data.
     #[cfg(feature = "peers")]
-    fn measure_beside_peers(&self, budget: Duration) -> Result<(Measurement, Vec<PeerReport>), Error> {
-        Ok((self.measure(budget)?, Vec::new()))
+    fn measure_beside_peers(&self, timing: Timing) -> Result<(Measurement, Vec<PeerReport>), Error> {
+        Ok((self.measure(timing)?, Vec::new()))
     }
 }

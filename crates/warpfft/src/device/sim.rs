@@ -1,7 +1,6 @@
 //! The simulator as a device: it runs any device's kernels on the processor, checks every access, and counts.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use bytemuck::{cast_slice, pod_collect_to_vec};
 use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Report, simulate};
@@ -14,7 +13,7 @@ use warpfft_core::target::Limits;
 use super::backend::{Backend, Execute, HostJob, compiled};
 use super::{DeviceKind, DeviceReport, check};
 use crate::error::Error;
-use crate::measure::Measurement;
+use crate::measure::{Measurement, Timing};
 use crate::plan::Plan;
 
 struct Sim {
@@ -185,7 +184,7 @@ fn bytes(memory: &Memory) -> Vec<u8> {
 }
 
 impl Execute for SimWork {
-    fn measure(&self, _budget: Duration) -> Result<Measurement, Error> {
+    fn measure(&self, _timing: Timing) -> Result<Measurement, Error> {
         Err(Error::Unsupported {
             device: "the simulator".into(),
             what: "time kernels".into(),

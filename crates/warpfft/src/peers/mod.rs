@@ -10,7 +10,7 @@ use warpfft_core::problem::{Format, Problem};
 
 use crate::device::DeviceKind;
 use crate::error::Error;
-use crate::measure::Measurement;
+use crate::measure::{Measurement, Timing};
 use crate::plan::Plan;
 
 /// Another library's time at one of its settings.
@@ -51,9 +51,9 @@ impl Plan {
     /// As [`Plan::measure`]; a library that is absent or fails says so in its report.
     pub fn measure_beside_peers(
         &self,
-        budget: std::time::Duration,
+        timing: impl Into<Timing>,
     ) -> Result<(Measurement, Vec<PeerReport>), Error> {
-        self.work().measure_beside_peers(budget)
+        self.work().measure_beside_peers(timing.into())
     }
 }
 

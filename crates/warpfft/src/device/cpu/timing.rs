@@ -10,7 +10,7 @@ use super::CpuReal;
 use super::lines::CpuPlan;
 use crate::device::backend::{Execute, HostJob};
 use crate::error::Error;
-use crate::measure::{self, Contest, Measurement, Timed, Turns};
+use crate::measure::{self, Contest, Measurement, Timed, Timing, Turns};
 #[cfg(feature = "peers")]
 use crate::peers::fftw::{self, FftwPlan};
 #[cfg(feature = "peers")]
@@ -73,24 +73,24 @@ struct Bench<'a, T: CpuReal> {
 }
 
 /// Times copies and transforms on as many sets of arrays.
-pub(super) fn measure<T: CpuReal>(plan: &CpuPlan<T>, budget: Duration) -> Result<Measurement, Error> {
-    Bench::new(plan)?.contest(budget)
+pub(super) fn measure<T: CpuReal>(plan: &CpuPlan<T>, timing: Timing) -> Result<Measurement, Error> {
+    Bench::new(plan, timing)?.contest(timing.budget)
 }
 
 /// As [`measure`], and then the same for FFTW.
 #[cfg(feature = "peers")]
 pub(super) fn beside_peers<T: CpuReal>(
     plan: &CpuPlan<T>,
-    budget: Duration,
+    timing: Timing,
 ) -> Result<(Measurement, Vec<PeerReport>), Error> {
-    let mut bench = Bench::new(plan)?;
+    let (mut bench, budget) = (Bench::new(plan, timing)?, timing.budget);
     let measured = bench.contest(budget * 2 / 3)?;
     let times = bench.fftw(budget / 3).map(|time| vec![time]);
     Ok((measured, vec![PeerReport { library: fftw::NAME, times }]))
 }
 
 impl<'a, T: CpuReal> Bench<'a, T> {
-    fn new(plan: &'a CpuPlan<T>) -> Result<Self, Error> {
+    fn new(plan: &'a CpuPlan<T>, timing: Timing) -> Result<Self, Error> {
         let problem = plan.problem();
         let read = span::plane_bytes(problem, problem.input, span::input(problem)?);
         let mut write = span::plane_bytes(problem, problem.output, span::output(problem)?);
@@ -99,7 +99,7 @@ impl<'a, T: CpuReal> Bench<'a, T> {
             write = [write[0].max(read[0]), write[1].max(read[1])];
         }
         let bytes = measure::bytes(problem);
-        let turns = Turns::new(bytes, CACHE_BYTES, u64::MAX);
+        let turns = Turns::of(timing, bytes, CACHE_BYTES, u64::MAX);
         let sets = |planes: [u64; 2]| {
             Ok::<_, Error>([Sets::<T>::new(planes[0], turns.sets)?, Sets::new(planes[1], turns.sets)?])
         };

@@ -12,7 +12,7 @@ use super::memory::{DeviceBuffer, Stream};
 use super::work::{CudaWork, Pointers};
 use crate::copy;
 use crate::error::Error;
-use crate::measure::{self, Contest, Measurement, Timed, Turns};
+use crate::measure::{self, Contest, Measurement, Timed, Timing, Turns};
 #[cfg(feature = "peers")]
 use crate::peers::cufft::{self, CufftPlan};
 #[cfg(feature = "peers")]
@@ -76,18 +76,15 @@ impl Sets {
 }
 
 /// Times a program against the fastest plain copy of its data.
-pub(super) fn measure(work: &CudaWork, budget: Duration) -> Result<Measurement, Error> {
-    let bench = Bench::new(work)?;
-    bench.drained(bench.contest(work, budget))
+pub(super) fn measure(work: &CudaWork, timing: Timing) -> Result<Measurement, Error> {
+    let bench = Bench::new(work, timing)?;
+    bench.drained(bench.contest(work, timing.budget))
 }
 
 /// As [`measure`], and then the same for cuFFT.
 #[cfg(feature = "peers")]
-pub(super) fn beside_peers(
-    work: &CudaWork,
-    budget: Duration,
-) -> Result<(Measurement, Vec<PeerReport>), Error> {
-    let bench = Bench::new(work)?;
+pub(super) fn beside_peers(work: &CudaWork, timing: Timing) -> Result<(Measurement, Vec<PeerReport>), Error> {
+    let (bench, budget) = (Bench::new(work, timing)?, timing.budget);
     let measured = bench.drained(bench.contest(work, budget * 2 / 3))?;
     let times = bench.drained(bench.cufft(&work.problem, budget / 3));
     Ok((measured, vec![PeerReport { library: cufft::NAME, times }]))
@@ -96,7 +93,7 @@ pub(super) fn beside_peers(
 /// Times several programs of one problem against each other.
 pub(super) fn race(works: &[&CudaWork], budget: Duration) -> Result<Vec<f64>, Error> {
     let Some(largest) = works.iter().max_by_key(|work| work.workspace_bytes) else { return Ok(Vec::new()) };
-    let bench = Bench::new(largest)?;
+    let bench = Bench::new(largest, budget.into())?;
     let job = bench.job();
     let works = works.iter().map(|work| job.enqueued(work, &bench.sets)).collect();
     bench.drained(measure::race(works, budget))
@@ -117,10 +114,10 @@ struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    fn new(work: &'a CudaWork) -> Result<Self, Error> {
+    fn new(work: &'a CudaWork, timing: Timing) -> Result<Self, Error> {
         let (context, problem) = (&work.context, &work.problem);
         let bytes = measure::bytes(problem);
-        let turns = Turns::new(bytes, context.limits.l2_bytes, u64::MAX);
+        let turns = Turns::of(timing, bytes, context.limits.l2_bytes, u64::MAX);
         let stream = context.stream()?;
         let workspace = context.alloc(work.workspace_bytes)?;
         let sets = Sets::new(context, work.spans()?, turns.sets)?;

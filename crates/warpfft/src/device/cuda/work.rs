@@ -19,7 +19,7 @@ use crate::device::backend::{Execute, HostJob, compiled, own};
 use crate::device::cache::{DiskCache, hash};
 use crate::device::check;
 use crate::error::{Error, Which};
-use crate::measure::Measurement;
+use crate::measure::{Measurement, Timing};
 #[cfg(feature = "peers")]
 use crate::peers::PeerReport;
 use crate::span;
@@ -314,8 +314,8 @@ fn assembled(modules: &[Arc<Module>]) -> Vec<(u128, &[u8])> {
 }
 
 impl Execute for CudaWork {
-    fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
-        timing::measure(self, budget)
+    fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
+        timing::measure(self, timing)
     }
 
     fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
@@ -323,8 +323,8 @@ impl Execute for CudaWork {
     }
 
     #[cfg(feature = "peers")]
-    fn measure_beside_peers(&self, budget: Duration) -> Result<(Measurement, Vec<PeerReport>), Error> {
-        timing::beside_peers(self, budget)
+    fn measure_beside_peers(&self, timing: Timing) -> Result<(Measurement, Vec<PeerReport>), Error> {
+        timing::beside_peers(self, timing)
     }
 
     fn program(&self) -> Option<&Program> {

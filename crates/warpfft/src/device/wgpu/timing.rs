@@ -9,7 +9,7 @@ use super::bound::{Bound, WgpuBuffers};
 use super::work::WgpuWork;
 use crate::copy;
 use crate::error::Error;
-use crate::measure::{self, Contest, Measurement, Timed, Turns};
+use crate::measure::{self, Contest, Measurement, Timed, Timing, Turns};
 use crate::span;
 
 /// Cache that measurements assume, since no interface tells.
@@ -76,11 +76,11 @@ pub(super) fn race(works: &[&WgpuWork], budget: Duration) -> Result<Vec<f64>, Er
 }
 
 /// Times a program against the fastest plain copy of its data.
-pub(super) fn measure(work: &WgpuWork, budget: Duration) -> Result<Measurement, Error> {
+pub(super) fn measure(work: &WgpuWork, timing: Timing) -> Result<Measurement, Error> {
     let gpu = work.gpu();
     let problem = &work.compiled().problem;
     let bytes = measure::bytes(problem);
-    let turns = Turns::new(bytes, CACHE_BYTES.max(gpu.limits.l2_bytes), MOST_SETS);
+    let turns = Turns::of(timing, bytes, CACHE_BYTES.max(gpu.limits.l2_bytes), MOST_SETS);
     let timed = |bound: Vec<Bound>| -> Timed<'_> {
         let turns = &turns;
         Box::new(move |repeats| submitted(gpu, repeats, &bound, turns))
@@ -100,5 +100,5 @@ pub(super) fn measure(work: &WgpuWork, budget: Duration) -> Result<Measurement, 
         copies.push((name, timed(bound)));
     }
     let transform = timed(own);
-    Contest { copies, transform, bytes, buffer_sets: turns.sets, on_device: false }.run(budget)
+    Contest { copies, transform, bytes, buffer_sets: turns.sets, on_device: false }.run(timing.budget)
 }
