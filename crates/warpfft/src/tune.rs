@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use warpfft_core::problem::Problem;
 use warpfft_core::program::Compiled;
-use warpfft_core::recipe::{Recipe, candidates};
+use warpfft_core::recipe::{Candidate, Recipe, candidates};
 use warpfft_core::target::Limits;
 
 use self::judge::Judge;
@@ -50,6 +50,8 @@ impl Tuned {
 
 /// Candidates at most.
 const MOST: usize = 24;
+/// Candidates that are made ready at once at most.
+const MOST_AT_ONCE: usize = 8;
 /// Share of the budget for making them ready.
 const READY: f64 = 0.4;
 /// Share of the budget for timing them.
@@ -98,24 +100,50 @@ fn load(device: &Device, problem: &Problem, limits: &Limits, recipe: &Recipe) ->
     device.load(Compiled::by(recipe, problem, limits)?.program)
 }
 
+/// Candidates that are made ready at once: nearly all of that time goes into the driver's assembler.
+fn width() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from).clamp(2, MOST_AT_ONCE)
+}
+
+fn loaded(
+    device: &Device,
+    problem: &Problem,
+    limits: &Limits,
+    candidates: &[Candidate],
+) -> Vec<Result<Plan, Error>> {
+    // Plain threads, and not the pool: assembling waits inside the driver.
+    std::thread::scope(|scope| {
+        let start = |one: &'_ Candidate| {
+            let recipe = one.recipe.clone();
+            scope.spawn(move || load(device, problem, limits, &recipe))
+        };
+        let started: Vec<_> = candidates.iter().map(start).collect();
+        let finish = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        started.into_iter().map(finish).collect()
+    })
+}
+
 fn tune(device: &Device, problem: &Problem, budget: Duration, race: Race<'_>) -> Result<Tuned, Error> {
     let limits = limits(device)?;
     let found = candidates(problem, limits, MOST)?;
     let started = Instant::now();
     let (mut trials, mut plans) = (Vec::new(), Vec::new());
-    for candidate in &found {
+    for candidates in found.chunks(width()) {
         let ready = plans.iter().flatten().count();
         if ready >= 2 && started.elapsed() > budget.mul_f64(READY) {
             break;
         }
-        let plan = load(device, problem, limits, &candidate.recipe);
-        let failed = plan.as_ref().err().cloned();
-        if let (0, Some(error)) = (trials.len(), &failed) {
-            return Err(error.clone());
+        for (candidate, plan) in candidates.iter().zip(loaded(device, problem, limits, candidates)) {
+            let failed = plan.as_ref().err().cloned();
+            if let (0, Some(error)) = (trials.len(), &failed) {
+                return Err(error.clone());
+            }
+            let seconds = failed.map_or(Ok(f64::NAN), Err);
+            trials.push(Trial { recipe: candidate.recipe.clone(), predicted: candidate.copies, seconds });
+            plans.push(plan.ok());
         }
-        let seconds = failed.map_or(Ok(f64::NAN), Err);
-        trials.push(Trial { recipe: candidate.recipe.clone(), predicted: candidate.copies, seconds });
-        plans.push(plan.ok());
     }
     let (places, ready): (Vec<usize>, Vec<&Plan>) =
         plans.iter().enumerate().filter_map(|(at, plan)| Some((at, plan.as_ref()?))).unzip();

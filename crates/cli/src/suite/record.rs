@@ -287,6 +287,27 @@ pub mod tests {
     }
 
     #[test]
+    fn results_of_record_are_whole() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let kept = |path: &Path| path.to_string_lossy().ends_with("-suite.csv");
+        for path in files.filter(|path| kept(path)) {
+            let records = read(&path).unwrap();
+            let known = suite(BUILT_IN).unwrap();
+            for record in &records {
+                assert!(
+                    known.iter().any(|case| case.key() == record.key()),
+                    "{}: {}",
+                    path.display(),
+                    record.key()
+                );
+                let timed = record.copies.is_some_and(|copies| copies > 0.3) && record.plan_ms.is_some();
+                assert_eq!(record.status == Status::Measured, timed, "{}", record.key());
+            }
+        }
+    }
+
+    #[test]
     fn other_files_are_not_taken_for_results() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("other.csv");
