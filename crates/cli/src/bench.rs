@@ -1,5 +1,6 @@
 //! `warpfft bench`: time in copies of the same data, and the error of what was computed.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -9,14 +10,14 @@ use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
 use warpfft::core::math::reference::{reference, relative_l2};
 use warpfft::core::problem::{Direction, Placement, Problem};
-use warpfft::{Device, Measurement};
+use warpfft::{Device, Measurement, Timing, Wisdom};
 
 use crate::engine;
 use crate::error::CliError;
 use crate::io::Samples;
 use crate::options::{DeviceArg, PrecisionArg, Shape};
 use crate::progress::Progress;
-use crate::report;
+use crate::{report, suite};
 
 /// Points that the error is measured on at most: the reference takes microseconds for each.
 const MOST_CHECKED: u64 = 1 << 20;
@@ -27,13 +28,18 @@ const MOST_CHECKED: u64 = 1 << 20;
 Examples:
   warpfft bench 1024 4096 16384 --batch 1000
   warpfft bench 512x512 64x64x64 --precision f64 --device cpu --json
+  warpfft bench --suite h200 --peers --csv out.csv --plot out.png
+  warpfft bench --suite h200 --only 'f32 1d-two-*' --only 24x24x24 --budget 60 --csv out.csv
+  warpfft bench --compare bench/h200-suite.csv out.csv --tolerance 5%
 
 A copy reads and writes the same bytes in the same run, on the same device: of several kinds, the fastest. Small
 data is spread over many buffers, so that neither works from the cache; 1.00 copies is the floor. GFLOP/s count 5 N log2 N for N points. The error is the relative L2
-distance from a transform of the same random data in twice double precision; - means that it would take too long.")]
+distance from a transform of the same random data in twice double precision; - means that it would take too long.
+
+A suite is a file of lines kind,precision,shape,batch[,group] below a header of these names; docs/performance.md says more.")]
 pub struct Bench {
     /// Lengths with x between: 1024, 512x512, 64x64x64
-    #[arg(required = true)]
+    #[arg(required_unless_present_any = ["suite", "compare", "report"])]
     shapes: Vec<Shape>,
 
     /// Transforms in one call
@@ -52,15 +58,91 @@ pub struct Bench {
     #[arg(long, default_value_t = 0.5, value_parser = seconds)]
     seconds: f64,
 
+    /// Plan by the cost model alone, whatever tuning found
+    #[arg(long)]
+    estimate: bool,
+
+    /// Work on the same data again and again, so that it stays in the cache where it fits
+    #[arg(long, conflicts_with = "suite")]
+    in_cache: bool,
+
     /// Print a JSON array
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    suite: SuiteArgs,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(value) if value > 0.0 && value <= 3600.0 => Ok(value),
-        _ => Err("give a time above 0 and up to 3600 seconds".into()),
+/// What `bench` takes for suites and their results.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Suites")]
+struct SuiteArgs {
+    /// Measure a whole suite: h200, or a file
+    #[arg(long, value_name = "h200|FILE", conflicts_with_all = ["shapes", "json", "batch", "precision"])]
+    suite: Option<String>,
+
+    /// Only rows with all these words: kind, precision, shape, batch:COUNT or group, * for anything; several: any
+    #[arg(long, value_name = "WORDS", requires = "suite", conflicts_with = "shapes")]
+    only: Vec<String>,
+
+    /// Time other libraries in the same run: cuFFT on cuda, FFTW on cpu, where they are installed
+    #[arg(long, requires = "suite", conflicts_with = "shapes")]
+    peers: bool,
+
+    /// Write a line for each row as it comes
+    #[arg(long, value_name = "FILE", requires = "suite", conflicts_with = "shapes")]
+    csv: Option<PathBuf>,
+
+    /// Go on with the rows that are not in the --csv file yet
+    #[arg(long, requires = "csv")]
+    resume: bool,
+
+    /// Seconds for all rows; each gets at most --seconds
+    #[arg(long, value_name = "SECONDS", requires = "suite", conflicts_with = "shapes", value_parser = seconds)]
+    budget: Option<f64>,
+
+    /// Draw copies over length into a PNG file
+    #[arg(long, value_name = "FILE", conflicts_with = "shapes", value_parser = png)]
+    plot: Option<PathBuf>,
+
+    /// Compare two files of results; fails where the second is slower
+    #[arg(long, value_names = ["RECORD", "NEW"], num_args = 2, conflicts_with_all = ["suite", "shapes", "report", "plot"])]
+    compare: Option<Vec<PathBuf>>,
+
+    /// Slower by more than this counts, like 5%
+    #[arg(long, value_name = "PERCENT", requires = "compare", default_value = "5%", value_parser = percent)]
+    tolerance: f64,
+
+    /// Write a file of results as Markdown tables
+    #[arg(long, value_name = "CSV", conflicts_with_all = ["suite", "shapes"])]
+    report: Option<PathBuf>,
+
+    /// The page to write the tables into, between its marks
+    #[arg(long, value_name = "PAGE", requires = "report", conflicts_with_all = ["shapes", "suite"])]
+    into: Option<PathBuf>,
+}
+
+/// A time in seconds.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    match text.strip_suffix('s').unwrap_or(text).parse() {
+        Ok(value) if value > 0.0 && value <= 86400.0 => Ok(value),
+        _ => Err("give a time above 0 and up to 86400 seconds, like 30 or 0.5s".into()),
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    match text.strip_suffix('%').unwrap_or(text).parse::<f64>() {
+        Ok(value) if (0.0..=1000.0).contains(&value) => Ok(value / 100.0),
+        _ => Err("give a share from 0% to 1000%, like 5%".into()),
+    }
+}
+
+fn png(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension() {
+        Some(ending) if ending.eq_ignore_ascii_case("png") => Ok(path),
+        _ => Err("plots are PNG files: give a name that ends in .png".into()),
     }
 }
 
@@ -75,7 +157,39 @@ struct Row<'a> {
 impl Bench {
     /// Runs the command.
     pub fn run(&self) -> Result<(), CliError> {
+        if let Some([old, new]) = self.suite.compare.as_deref() {
+            return suite::compare(old, new, self.suite.tolerance);
+        }
+        if let Some(csv) = &self.suite.report {
+            return suite::report(csv, self.suite.into.as_deref(), self.suite.plot.as_deref());
+        }
+        match &self.suite.suite {
+            Some(name) => self.run_suite(name),
+            None => self.run_shapes(),
+        }
+    }
+
+    fn run_suite(&self, name: &str) -> Result<(), CliError> {
+        suite::run(&suite::Options {
+            suite: name,
+            only: &self.suite.only,
+            peers: self.suite.peers,
+            csv: self.suite.csv.as_deref(),
+            plot: self.suite.plot.as_deref(),
+            resume: self.suite.resume,
+            seconds: self.seconds,
+            budget: self.suite.budget,
+            device: self.device()?,
+        })
+    }
+
+    fn device(&self) -> Result<Device, CliError> {
         let device = Device::open(self.device.kind())?;
+        Ok(if self.estimate { device.with_wisdom(Wisdom::new()) } else { device })
+    }
+
+    fn run_shapes(&self) -> Result<(), CliError> {
+        let device = self.device()?;
         let mut rows = Vec::new();
         if !self.json {
             report::line(&format!("{}, batch {}, {:?}", device.name(), self.batch, self.precision))?;
@@ -99,7 +213,8 @@ impl Bench {
         };
         let whole = problem(self.batch, precision)?;
         let _progress = Progress::start("measuring", None);
-        let measured = device.plan(&whole)?.measure(Duration::from_secs_f64(self.seconds))?;
+        let timing = Timing { budget: Duration::from_secs_f64(self.seconds), in_cache: self.in_cache };
+        let measured = device.plan(&whole)?.measure(timing)?;
         let points: u64 = shape.0.iter().product();
         let checked = self.batch.min((MOST_CHECKED / points).max(1));
         let error = (points <= MOST_CHECKED).then(|| error(device, &problem(checked, precision)?));

@@ -14,6 +14,10 @@ pub mod code {
     pub const DEVICE: u8 = 4;
     /// The output cannot be written.
     pub const OUTPUT: u8 = 5;
+    /// A comparison found something slower.
+    pub const SLOWER: u8 = 1;
+    /// Ended by Ctrl-C, or by the end of the time.
+    pub const INTERRUPTED: u8 = 130;
 }
 
 /// Why a command failed.
@@ -194,6 +198,78 @@ pub enum CliError {
         detail: String,
     },
 
+    /// A suite that is neither built in nor a file.
+    #[error("cannot read the suite {name}: {source}; the built-in one is named h200")]
+    Suite {
+        /// As given.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+
+    /// A pattern that chooses nothing.
+    #[error(
+        "no row of the suite {suite} matches '{pattern}'; a pattern is words, each a kind, precision, shape, batch:COUNT or group, with * for anything"
+    )]
+    NoSuchRow {
+        /// As given.
+        pattern: String,
+        /// The suite.
+        suite: String,
+    },
+
+    /// Results are there already.
+    #[error("{} is there already; --resume goes on with it, or give another name", .path.display())]
+    ResultsExist {
+        /// The file of results.
+        path: PathBuf,
+    },
+
+    /// Results to go on with are of another device.
+    #[error("{} has results of {there}, and this is {here}; give another name", .path.display())]
+    OtherDevice {
+        /// The file of results.
+        path: PathBuf,
+        /// Their device.
+        there: String,
+        /// This one.
+        here: String,
+    },
+
+    /// Stopped before the last row.
+    #[error("stopped with {left} rows left{}", if *.kept { "; the results so far are kept, and --resume goes on" } else { "" })]
+    Interrupted {
+        /// Rows that were not measured.
+        left: usize,
+        /// Whether results are in a file.
+        kept: bool,
+    },
+
+    /// A file of results without any.
+    #[error("{} has no measured rows; make it with warpfft bench --suite h200 --csv FILE", .path.display())]
+    NothingMeasured {
+        /// The file of results.
+        path: PathBuf,
+    },
+
+    /// Two files of results without a common row.
+    #[error("{} and {} have no measured row in common", .old.display(), .new.display())]
+    NothingToCompare {
+        /// The record.
+        old: PathBuf,
+        /// What is compared with it.
+        new: PathBuf,
+    },
+
+    /// Something got slower than it was.
+    #[error("{count} rows are slower by more than {percent}%, or fail now")]
+    Slower {
+        /// How many.
+        count: usize,
+        /// Tolerance.
+        percent: f64,
+    },
+
     /// The standard output is closed or full.
     #[error("cannot write to the standard output: {0}")]
     Stdout(io::Error),
@@ -210,13 +286,26 @@ impl CliError {
             | Self::UnknownLimits { .. }
             | Self::NothingToExplain { .. }
             | Self::SameOutput { .. }
-            | Self::OutputEnding { .. } => code::USAGE,
+            | Self::OutputEnding { .. }
+            | Self::NoSuchRow { .. }
+            | Self::ResultsExist { .. }
+            | Self::OtherDevice { .. } => code::USAGE,
+            // Wisdom that is damaged is input; a file of it that cannot be written is output.
+            Self::Device(
+                warpfft::Error::Wisdom { .. } | warpfft::Error::WisdomFile { written: false, .. },
+            ) => code::INPUT,
+            Self::Device(warpfft::Error::WisdomFile { written: true, .. }) => code::OUTPUT,
+            Self::Slower { .. } => code::SLOWER,
+            Self::Interrupted { .. } => code::INTERRUPTED,
             Self::Read { .. }
             | Self::Truncated { .. }
             | Self::UnknownFormat { .. }
             | Self::Malformed { .. }
             | Self::Dtype { .. }
             | Self::Empty { .. }
+            | Self::Suite { .. }
+            | Self::NothingMeasured { .. }
+            | Self::NothingToCompare { .. }
             | Self::HostMemory { .. } => code::INPUT,
             // A shape too large for any machine is the command line's mistake, not the device's.
             Self::Core(warpfft::core::Error::TooManyElements { .. }) => code::USAGE,

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 use warpfft::core::explain::{Explanation, PassSummary, explain};
-use warpfft::core::problem::{Direction, Placement};
+use warpfft::core::problem::{Direction, Placement, Problem};
 use warpfft::core::target::Limits;
 use warpfft::{Device, DeviceKind};
 
@@ -58,34 +58,42 @@ pub struct Explain {
 impl Explain {
     /// Runs the command.
     pub fn run(&self) -> Result<(), CliError> {
-        let limits = self.find_limits()?;
         let direction = if self.inverse { Direction::Inverse } else { Direction::Forward };
         let placement = if self.in_place { Placement::InPlace } else { Placement::OutOfPlace };
         let precision = self.precision.precision();
         let problem = engine::packed_problem(&self.shape, self.batch, precision, direction, placement)?;
-        let explanation = explain(&problem, &limits)?;
-        if self.json { report::json(&as_json(&explanation)) } else { report::line(&explanation.to_string()) }
+        let (explanation, tuned) = self.explained(&problem)?;
+        if self.json {
+            return report::json(&as_json(&explanation, tuned));
+        }
+        report::line(&explanation.to_string())?;
+        if tuned { report::line("by wisdom, not by the model") } else { Ok(()) }
     }
 
-    fn find_limits(&self) -> Result<Limits, CliError> {
+    /// The explanation, and whether wisdom made the plan.
+    fn explained(&self, problem: &Problem) -> Result<(Explanation, bool), CliError> {
         if let Some(name) = &self.limits {
             let known = || Limits::presets().into_iter().map(|limits| limits.name).collect();
-            return Limits::named(&name.to_ascii_lowercase())
-                .ok_or_else(|| CliError::UnknownLimits { name: name.clone(), known: known() });
+            let limits = Limits::named(&name.to_ascii_lowercase())
+                .ok_or_else(|| CliError::UnknownLimits { name: name.clone(), known: known() })?;
+            return Ok((explain(problem, &limits)?, false));
         }
         let kind = self.device.map_or(DeviceKind::Auto, DeviceArg::kind);
         let device = Device::open(kind)?;
-        match device.limits() {
-            Some(limits) => Ok(limits.clone()),
-            None if self.device.is_none_or(|device| device == DeviceArg::Auto) => Ok(Limits::h200()),
+        match device.explain(problem)? {
+            Some(explanation) => Ok((explanation, device.recipe(problem)?.is_some())),
+            None if self.device.is_none_or(|device| device == DeviceArg::Auto) => {
+                Ok((explain(problem, &Limits::h200())?, false))
+            }
             None => Err(CliError::NothingToExplain { device: device.name().to_owned() }),
         }
     }
 }
 
-fn as_json(explanation: &Explanation) -> Value {
+fn as_json(explanation: &Explanation, tuned: bool) -> Value {
     json!({
         "device": explanation.device,
+        "by_wisdom": tuned,
         "plans": explanation.plans,
         "passes": explanation.passes.len(),
         "workspace_bytes": explanation.workspace_bytes,
@@ -114,6 +122,8 @@ fn pass_json(pass: &PassSummary) -> Value {
         "registers": pass.registers,
         "shared_bytes": pass.shared_bytes,
         "resident_blocks": pass.resident_blocks,
+        "elements_per_thread": pass.per_thread,
+        "sectors": pass.sectors,
         "exchanges": pass.exchanges,
         "conflicts": pass.conflicts,
         "instructions": pass.instructions,

@@ -10,7 +10,10 @@ mod options;
 mod plot;
 mod progress;
 mod report;
+mod suite;
 mod transform;
+mod tune;
+mod wisdom;
 
 use std::process::ExitCode;
 
@@ -25,13 +28,16 @@ Start here:
   warpfft transform sound.wav -o out.npy --plot sound.png    a recording's spectrum, drawn
   warpfft explain 512x512 --limits h200                      how a transform would run on a GPU
   warpfft bench 4096 --batch 1000                            its time, in copies of the same data
+  warpfft tune 4096 --batch 1000 --budget 30s                find a faster plan, and keep it
 
 Exit codes:
   0  done
+  1  bench --compare: something is slower than it was
   2  usage: the command line asks for what cannot be (unknown option, axis out of range)
   3  input: unreadable, damaged, empty, not numeric, or larger than memory
   4  device: absent, too small, out of memory, or failed
   5  output: not writable, disk full; what was there before is unchanged
+  130  interrupted, or out of time: what was measured is kept
 
 Messages go to standard error; results, and JSON with --json, to standard output.";
 
@@ -53,6 +59,10 @@ enum Command {
     Explain(explain::Explain),
     /// Measure transforms in copies of the same data
     Bench(bench::Bench),
+    /// Find the fastest way to do a transform here, and keep it
+    Tune(tune::Tune),
+    /// List, export and import what tuning found
+    Wisdom(wisdom::WisdomCommand),
     /// Print shell completions
     Completions(Completions),
 }
@@ -81,6 +91,8 @@ fn main() -> ExitCode {
         Command::Devices(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Tune(command) => command.run(),
+        Command::Wisdom(command) => command.run(),
         Command::Completions(command) => command.run(),
     };
     match result {

@@ -79,7 +79,8 @@ pub fn name_of(value: &impl ValueEnum) -> String {
 }
 
 /// Extents as in `1024`, `512x512` or `64x64x64`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Shape(pub Vec<u64>);
 
 impl std::str::FromStr for Shape {
@@ -100,6 +101,20 @@ impl std::str::FromStr for Shape {
             Some(_) => Ok(Self(extents)),
             None => Err(format!("'{text}' has more points than 64 bits can count the bytes of")),
         }
+    }
+}
+
+impl TryFrom<String> for Shape {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Shape> for String {
+    fn from(shape: Shape) -> Self {
+        shape.to_string()
     }
 }
 

@@ -244,6 +244,12 @@ pub enum Error {
         /// What to ask instead.
         would_work: String,
     },
+    /// A recipe that is not offered for the problem on the device.
+    #[error("the recipe does not fit: {detail}; leave it out, or tune anew")]
+    Recipe {
+        /// What does not fit.
+        detail: String,
+    },
     /// No plan fits the problem on the device.
     #[error("no plan for {problem}: {reason}; {would_work}")]
     Plan {

@@ -5,6 +5,8 @@ use std::fmt;
 
 use crate::cost;
 use crate::error::Error;
+use crate::lower::digits::Digits;
+use crate::lower::tile::Tile;
 use crate::pass::{Array, CoprimePart, Method, PartKind, Pass};
 use crate::problem::Problem;
 use crate::program::{Compiled, Part};
@@ -35,12 +37,16 @@ pub struct PassSummary {
     pub cluster: u32,
     /// Transforms of a block.
     pub transforms: u64,
+    /// Complex elements that a thread holds.
+    pub per_thread: u32,
     /// Registers of a thread, estimated.
     pub registers: u32,
     /// Shared memory of a block in bytes.
     pub shared_bytes: u32,
     /// Blocks that a multiprocessor holds, estimated.
     pub resident_blocks: u32,
+    /// Sectors of memory that the tile's runs touch over the fewest that hold them, read and written: 1 is the floor.
+    pub sectors: [f64; 2],
     /// Exchanges through shared memory.
     pub exchanges: u32,
     /// Shared-memory wavefronts of the worst exchange over the fewest possible: 1 is free of conflicts.
@@ -88,31 +94,38 @@ pub struct Explanation {
 /// # Ok::<(), warpfft_core::Error>(())
 /// ```
 pub fn explain(problem: &Problem, limits: &Limits) -> Result<Explanation, Error> {
-    let compiled = Compiled::of(problem, limits)?;
-    let complex = problem.precision.complex_bytes();
-    let elements: u64 = problem.transform.iter().chain(&problem.batch).map(|dim| dim.n).product();
-    let bytes = 2 * elements * complex;
-    let passes: Vec<PassSummary> = compiled
-        .schedule
-        .passes
-        .iter()
-        .zip(&compiled.parts)
-        .enumerate()
-        .map(|(i, (pass, part))| {
-            let kernel = &compiled.program.kernels[compiled.program.launches[i].kernel];
-            summarise(pass, part, kernel, elements, limits)
-        })
-        .collect();
-    Ok(Explanation {
-        device: limits.name.clone(),
-        plans: compiled.schedule.plans.iter().map(ToString::to_string).collect(),
-        workspace_bytes: compiled.program.workspace_bytes,
-        table_bytes: compiled.program.tables.iter().map(crate::program::Table::bytes).sum(),
-        bytes,
-        predicted_copies: passes.iter().map(|pass| pass.copies).sum(),
-        copy_seconds: bytes as f64 / limits.copy_bytes_per_second,
-        passes,
-    })
+    Ok(Explanation::of(&Compiled::of(problem, limits)?, limits))
+}
+
+impl Explanation {
+    /// Explains what was compiled for a device.
+    pub fn of(compiled: &Compiled, limits: &Limits) -> Self {
+        let problem = &compiled.program.problem;
+        let complex = problem.precision.complex_bytes();
+        let elements: u64 = problem.transform.iter().chain(&problem.batch).map(|dim| dim.n).product();
+        let bytes = 2 * elements * complex;
+        let passes: Vec<PassSummary> = compiled
+            .schedule
+            .passes
+            .iter()
+            .zip(&compiled.parts)
+            .enumerate()
+            .map(|(i, (pass, part))| {
+                let kernel = &compiled.program.kernels[compiled.program.launches[i].kernel];
+                summarise(pass, part, kernel, elements, limits)
+            })
+            .collect();
+        Self {
+            device: limits.name.clone(),
+            plans: compiled.schedule.plans.iter().map(ToString::to_string).collect(),
+            workspace_bytes: compiled.program.workspace_bytes,
+            table_bytes: compiled.program.tables.iter().map(crate::program::Table::bytes).sum(),
+            bytes,
+            predicted_copies: passes.iter().map(|pass| pass.copies).sum(),
+            copy_seconds: bytes as f64 / limits.copy_bytes_per_second,
+            passes,
+        }
+    }
 }
 
 fn summarise(
@@ -147,6 +160,8 @@ fn summarise(
         threads: kernel.threads,
         cluster: kernel.cluster,
         transforms: part.tile.batch.iter().product(),
+        per_thread: took.map_or(0, |took| took.per_thread),
+        sectors: sectors(pass, &part.tile),
         registers: took.map_or(0, |took| took.registers),
         shared_bytes: kernel.shared_bytes(),
         resident_blocks: took.map_or(0, |took| took.blocks),
@@ -154,6 +169,26 @@ fn summarise(
         conflicts: part.conflicts,
         instructions: kernel.body.insts.len(),
     }
+}
+
+/// Bytes that memory moves at least.
+const SECTOR: u64 = 32;
+
+/// Sectors over the fewest possible, read and written: runs of neighbours that do not fill whole sectors pay for what
+/// lies beside them.
+fn sectors(pass: &Pass, tile: &Tile) -> [f64; 2] {
+    let digits = Digits::of(pass, tile);
+    let element = pass.precision.complex_bytes();
+    [digits.weights(|digit| digit.is), digits.weights(|digit| digit.os)].map(|strides| {
+        let run = digits.run(&digits.by_stride(None, &strides), &strides) * element;
+        // A run that is no whole number of sectors begins anywhere in one.
+        let touched = match run {
+            _ if run.is_multiple_of(SECTOR) => run,
+            _ if SECTOR.is_multiple_of(run) => SECTOR,
+            _ => run + SECTOR - element,
+        };
+        touched as f64 / run as f64
+    })
 }
 
 /// Range of the index of a pass's pointwise factor.
@@ -245,8 +280,8 @@ impl fmt::Display for Explanation {
             )?;
             writeln!(
                 f,
-                "   {} exchanges, bank conflicts x{:.2}, {} instructions",
-                pass.exchanges, pass.conflicts, pass.instructions
+                "   {} exchanges, bank conflicts x{:.2}, sectors x{:.2} read, x{:.2} written, {} instructions",
+                pass.exchanges, pass.conflicts, pass.sectors[0], pass.sectors[1], pass.instructions
             )?;
         }
         writeln!(f, "workspace {}, tables {}", bytes(self.workspace_bytes), bytes(self.table_bytes))?;

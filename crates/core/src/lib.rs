@@ -21,6 +21,7 @@ pub mod plan;
 pub mod planner;
 pub mod problem;
 pub mod program;
+pub mod recipe;
 pub mod request;
 pub mod schedule;
 pub mod solve;

@@ -2,10 +2,11 @@
 
 use crate::error::Error;
 use crate::kernel::{Kernel, Verified, pass};
-use crate::lower::tile::{self, Tile};
+use crate::lower::tile::{self, Choice, Tile};
 use crate::lower::{self, Slot};
 use crate::pass::{Array, Pass, TableKind};
 use crate::problem::{Precision, Problem};
+use crate::recipe::Recipe;
 use crate::schedule::{self, Schedule};
 use crate::tables;
 use crate::target::Limits;
@@ -131,6 +132,28 @@ impl Compiled {
     pub fn of(problem: &Problem, limits: &Limits) -> Result<Self, Error> {
         check(problem, limits)?;
         let schedule = schedule::schedule(problem, limits)?;
+        let choose = |pass| tile::choose(pass, limits).ok_or_else(|| no_tile(pass, limits));
+        let choices = schedule.passes.iter().map(choose).collect::<Result<_, _>>()?;
+        Self::lowered(problem, limits, schedule, choices)
+    }
+
+    /// Compiles a problem by a recipe, where the search that found it still offers it.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`], and [`Error::Recipe`] where the recipe is for another problem or device, or out of date.
+    pub fn by(recipe: &Recipe, problem: &Problem, limits: &Limits) -> Result<Self, Error> {
+        check(problem, limits)?;
+        let (schedule, choices) = recipe.followed(problem, limits)?;
+        Self::lowered(problem, limits, schedule, choices)
+    }
+
+    fn lowered(
+        problem: &Problem,
+        limits: &Limits,
+        schedule: Schedule,
+        choices: Vec<Choice>,
+    ) -> Result<Self, Error> {
         let (regions, workspace_bytes) = place_regions(&schedule.regions, problem.precision);
         let mut tables: Vec<TableKind> = Vec::new();
         let mut program = Program {
@@ -141,8 +164,7 @@ impl Compiled {
             workspace_bytes,
         };
         let mut parts = Vec::new();
-        for pass in &schedule.passes {
-            let choice = tile::choose(pass, limits).ok_or_else(|| no_tile(pass, limits))?;
+        for (pass, choice) in schedule.passes.iter().zip(choices) {
             check_pass(pass, &choice.tile, limits)?;
             let lowered = lower::lower(pass, &choice.tile, limits, &name(pass));
             let bindings = lowered.slots.iter().map(|slot| bind(slot, pass, &regions, &mut tables)).collect();

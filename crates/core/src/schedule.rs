@@ -47,6 +47,11 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         .iter()
         .map(|dim| planner.best(dim.n).ok_or_else(|| no_plan(dim.n, limits)))
         .collect::<Result<Vec<Plan>, Error>>()?;
+    by_plans(problem, limits, plans)
+}
+
+/// Schedules a problem by the given plans, one for each transform dimension.
+pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
     let mut scheduler = Scheduler { problem, limits, regions: Vec::new(), passes: Vec::new() };
     scheduler.run(&plans)?;
     Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans })

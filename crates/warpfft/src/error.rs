@@ -232,6 +232,59 @@ pub enum Error {
         got: DeviceKind,
     },
 
+    /// Another library, to measure beside, is not there.
+    #[error("{library} is not there: {reason}{}", variable_text(.variable))]
+    PeerAbsent {
+        /// The library.
+        library: &'static str,
+        /// What is missing.
+        reason: String,
+        /// The environment variable that may name its file; empty where that would not help.
+        variable: String,
+    },
+
+    /// A call of another library failed.
+    #[error("{library}: {call} failed with code {code}")]
+    Peer {
+        /// The library.
+        library: &'static str,
+        /// Its function.
+        call: &'static str,
+        /// What it returned.
+        code: i32,
+    },
+
+    /// A file of wisdom is damaged, or of another version.
+    #[error("wisdom {path}, line {line}: {detail}")]
+    Wisdom {
+        /// The file.
+        path: String,
+        /// The line that is wrong.
+        line: usize,
+        /// What is wrong.
+        detail: String,
+    },
+
+    /// A file of wisdom cannot be read or written.
+    #[error("cannot {} wisdom {path}: {reason}", if *.written { "write" } else { "read" })]
+    WisdomFile {
+        /// The file.
+        path: String,
+        /// Whether it was to be written.
+        written: bool,
+        /// What the system said.
+        reason: String,
+    },
+
+    /// An entry of wisdom whose recipe this version does not understand.
+    #[error("the recipe for {problem} is of another version: {detail}; tune anew")]
+    Recipe {
+        /// The problem.
+        problem: String,
+        /// What is not understood.
+        detail: String,
+    },
+
     /// The program does not hang together: an index names nothing, or a binding is too short.
     #[error("the program is malformed: {detail}")]
     Program {
@@ -258,6 +311,10 @@ impl Error {
 
 fn free_text(free: &Option<u64>) -> String {
     free.map_or_else(String::new, |free| format!(", {free} are free; use a smaller batch, or another device"))
+}
+
+fn variable_text(variable: &str) -> String {
+    if variable.is_empty() { String::new() } else { format!("; install it, or set {variable} to its file") }
 }
 
 fn placement_call(expected: &Placement) -> &'static str {

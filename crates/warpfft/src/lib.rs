@@ -37,13 +37,19 @@ pub mod device;
 mod error;
 mod host;
 mod measure;
+#[cfg(feature = "peers")]
+pub mod peers;
 mod plan;
 mod span;
+mod tune;
+pub mod wisdom;
 
-pub use device::{Device, DeviceKind, DeviceReport, survey};
+pub use device::{Device, DeviceKind, DeviceReport, survey, use_disk_cache};
 pub use error::{Error, Which};
 pub use host::{Planes, PlanesMut, Real};
-pub use measure::Measurement;
+pub use measure::{Measurement, Timing};
 pub use num_complex::Complex;
 pub use plan::Plan;
+pub use tune::{Trial, Tuned};
 pub use warpfft_core as core;
+pub use wisdom::Wisdom;

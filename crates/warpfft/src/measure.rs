@@ -50,15 +50,31 @@ impl Measurement {
     }
 }
 
+/// How to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// Time to spend, about.
+    pub budget: Duration,
+    /// Work on one set of buffers again and again, so that data which fits in the cache stays there: as in a program
+    /// that transforms what it has just made. Otherwise data comes from memory, however small it is.
+    pub in_cache: bool,
+}
+
+impl From<Duration> for Timing {
+    fn from(budget: Duration) -> Self {
+        Self { budget, in_cache: false }
+    }
+}
+
 impl Plan {
-    /// Times the transform, and a copy of the same bytes, in turns for about this long. On a GPU the data stays
-    /// there.
+    /// Times the transform, and a copy of the same bytes, in turns for about this long; a [`Duration`] alone measures
+    /// data that comes from memory. On a GPU the data stays there.
     ///
     /// # Errors
     ///
     /// The device's memory does not hold the data, it failed, or it is the simulator, whose time says nothing.
-    pub fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
-        self.work().measure(budget)
+    pub fn measure(&self, timing: impl Into<Timing>) -> Result<Measurement, Error> {
+        self.work().measure(timing.into())
     }
 }
 
@@ -81,6 +97,11 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
+    /// The sets that a measurement works on: [`Turns::new`], or one where the data may stay in the cache.
+    pub fn of(timing: Timing, set_bytes: u64, cache_bytes: u64, most: u64) -> Self {
+        Self::new(set_bytes, if timing.in_cache { 0 } else { cache_bytes }, most)
+    }
+
     /// As many sets of that many bytes as the cache cannot hold, though no more than `most`.
     pub fn new(set_bytes: u64, cache_bytes: u64, most: u64) -> Self {
         let wanted = cache_bytes.saturating_mul(CACHES).div_ceil(set_bytes.max(1));
@@ -120,6 +141,9 @@ const TRIAL_SHARE: f64 = 0.003;
 const TRIALS: usize = 3;
 /// Runs of one share at most.
 const MOST: f64 = 2000.0;
+/// Rounds of a race at most: medians do not get better by more.
+#[cfg(any(feature = "cuda", feature = "wgpu", test))]
+const MOST_ROUNDS: usize = 200;
 /// Rounds at least, whatever the budget.
 const FEWEST: usize = 5;
 
@@ -149,6 +173,50 @@ impl Contest<'_> {
             on_device: self.on_device,
         })
     }
+}
+
+/// Seconds of each work in one round of a race.
+#[cfg(any(feature = "cuda", feature = "wgpu", test))]
+const RACE_SHARE: f64 = 0.004;
+/// Rounds that all run.
+#[cfg(any(feature = "cuda", feature = "wgpu", test))]
+const QUALIFYING: usize = 3;
+/// Whoever takes this much longer than the fastest runs no further rounds.
+#[cfg(any(feature = "cuda", feature = "wgpu", test))]
+const BEHIND: f64 = 1.1;
+
+/// Median seconds of one run of each work, in turns, for about this long: what is far behind runs a few rounds only.
+#[cfg(any(feature = "cuda", feature = "wgpu", test))]
+pub(crate) fn race(mut works: Vec<Timed<'_>>, budget: Duration) -> Result<Vec<f64>, Error> {
+    let started = Instant::now();
+    let counts = works.iter_mut().map(|work| repeats(work, RACE_SHARE)).collect::<Result<Vec<_>, _>>()?;
+    let mut took = vec![Vec::new(); works.len()];
+    let median = |times: &Vec<f64>| best_and_median(times.clone()).1;
+    let mut running = vec![true; works.len()];
+    let mut rounds = 0;
+    while rounds < QUALIFYING || (rounds < MOST_ROUNDS && started.elapsed() < budget) {
+        for (i, work) in works.iter_mut().enumerate().filter(|(i, _)| running[*i]) {
+            took[i].push(work(counts[i])? / f64::from(counts[i]));
+        }
+        rounds += 1;
+        if rounds >= QUALIFYING {
+            let fastest = took.iter().map(median).fold(f64::MAX, f64::min);
+            took.iter().zip(&mut running).for_each(|(took, runs)| *runs &= median(took) <= fastest * BEHIND);
+        }
+    }
+    Ok(took.iter().map(median).collect())
+}
+
+/// Median seconds of one run of work that has no copy beside it, because the copy of the same data was just timed.
+#[cfg(feature = "peers")]
+pub(crate) fn alone(mut work: Timed<'_>, budget: Duration) -> Result<f64, Error> {
+    let count = repeats(&mut work, SHARE)?;
+    let started = Instant::now();
+    let mut seconds = Vec::new();
+    while seconds.len() < FEWEST || started.elapsed() < budget {
+        seconds.push(work(count)? / f64::from(count));
+    }
+    Ok(best_and_median(seconds).1)
 }
 
 /// Runs that take about that many seconds together.
@@ -227,6 +295,9 @@ mod tests {
         assert_eq!(Turns::new(10, 33, 4).sets, 4);
         assert_eq!(Turns::new(100, 33, 4).sets, 1);
         assert_eq!(Turns::new(0, 0, 0).sets, 1);
+        let timing = |in_cache| Timing { budget: Duration::ZERO, in_cache };
+        assert_eq!(Turns::of(timing(false), 10, 33, 1000).sets, 10);
+        assert_eq!(Turns::of(timing(true), 10, 33, 1000).sets, 1);
     }
 
     #[test]
@@ -237,6 +308,25 @@ mod tests {
         let measured = contest.run(Duration::ZERO).expect("nothing fails");
         assert_eq!(measured.copy_name, "fast");
         assert!((measured.copies() - 2.0).abs() < 1e-9 && measured.rounds == 5);
+    }
+
+    #[test]
+    fn a_race_times_all_and_drops_who_is_far_behind() {
+        let runs = std::cell::RefCell::new([0_u32; 3]);
+        let work = |which: usize, seconds: f64| -> Timed<'_> {
+            let runs = &runs;
+            Box::new(move |count| {
+                runs.borrow_mut()[which] += count;
+                Ok(seconds * f64::from(count))
+            })
+        };
+        let works = vec![work(0, 2e-3), work(1, 1e-3), work(2, 1.05e-3)];
+        let times = race(works, Duration::from_millis(5)).expect("nothing fails");
+        assert!((times[0] - 2e-3).abs() < 1e-9 && (times[1] - 1e-3).abs() < 1e-9, "{times:?}");
+        assert_eq!(runs.borrow()[0], 3 + 2 * QUALIFYING as u32, "warming up, and the rounds that all run");
+        assert!(runs.borrow()[1] > runs.borrow()[0]);
+        let failing: Timed<'_> = Box::new(|_| Err(Error::Program { detail: "it fails".into() }));
+        assert!(race(vec![failing], Duration::ZERO).is_err());
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl Plan {
         self.work.run(HostJob { input: None, output })
     }
 
-    pub(crate) fn work(&self) -> &dyn Execute {
+    pub(crate) fn work(&self) -> &(dyn Execute + 'static) {
         &*self.work
     }
 

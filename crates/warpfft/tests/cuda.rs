@@ -5,6 +5,9 @@ mod cases;
 #[path = "cases/graph.rs"]
 mod graph;
 
+#[cfg(feature = "peers")]
+use std::time::Duration;
+
 use warpfft::core::problem::{Placement, Problem};
 use warpfft::{Complex, Device, Error, Plan};
 
@@ -141,4 +144,24 @@ fn memory_that_is_not_there_is_an_error() {
     let context = plan.cuda_context().expect("it is a CUDA plan");
     let first = context.alloc(limits.max_buffer_bytes);
     assert!(matches!(first, Err(Error::OutOfMemory { .. })), "the whole memory is never free");
+}
+
+#[cfg(feature = "peers")]
+#[test]
+fn cufft_is_timed_beside_or_says_that_it_is_absent() {
+    let Some(device) = device() else { return };
+    for shape in [&[1000][..], &[32, 32], &[8, 8, 8]] {
+        let plan = device.plan(&packed(shape, 1000)).expect("it has a plan");
+        let (measured, peers) = plan.measure_beside_peers(Duration::from_millis(100)).expect("it is timed");
+        let [cufft] = &peers[..] else { panic!("{peers:?}") };
+        match &cufft.times {
+            Ok(times) => {
+                assert!(times.len() >= 2, "{times:?}");
+                let copies = cufft.best().map(|best| best.seconds / measured.copy_seconds);
+                assert!(copies.is_some_and(|copies| (0.3..30.0).contains(&copies)), "{shape:?}: {times:?}");
+                println!("{shape:?}: {:.3} copies, cuFFT {copies:?}", measured.copies());
+            }
+            Err(error) => assert!(matches!(error, Error::PeerAbsent { .. }), "{error}"),
+        }
+    }
 }

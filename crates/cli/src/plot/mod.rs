@@ -1,5 +1,6 @@
 //! Drawings of spectra: the magnitude in dB below its peak, over one or two transformed axes.
 
+pub mod copies;
 mod line;
 mod picture;
 
@@ -68,13 +69,22 @@ pub fn check(shape: &[usize], axes: &[usize]) -> Result<(), CliError> {
 /// Draws, and returns the bytes of a PNG file.
 pub fn draw(drawing: &Drawing<'_>) -> Result<Vec<u8>, CliError> {
     check(drawing.shape, drawing.axes)?;
-    // The font travels with the program: no machine has to have one.
-    register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular())
-        .map_err(|_| CliError::Draw { detail: "the built-in font cannot be read".into() })?;
+    register()?;
     let canvas = match drawing.axes {
         [axis] => line::draw(drawing, *axis)?,
         _ => picture::draw(drawing)?,
     };
+    encoded(&canvas)
+}
+
+/// The font travels with the program: no machine has to have one.
+fn register() -> Result<(), CliError> {
+    register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular())
+        .map_err(|_| CliError::Draw { detail: "the built-in font cannot be read".into() })
+}
+
+/// A drawing as a PNG file.
+fn encoded(canvas: &Canvas) -> Result<Vec<u8>, CliError> {
     let mut png = Vec::new();
     PngEncoder::new(&mut png)
         .write_image(&canvas.pixels, canvas.size.0, canvas.size.1, image::ExtendedColorType::Rgb8)

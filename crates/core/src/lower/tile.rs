@@ -6,7 +6,8 @@ use crate::planner::max_points;
 use crate::target::{Api, Limits};
 
 /// The tile of one block.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tile {
     /// Threads of the block.
     pub threads: u32,

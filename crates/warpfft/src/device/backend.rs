@@ -5,16 +5,41 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use warpfft_core::problem::Problem;
-use warpfft_core::program::Program;
+use warpfft_core::program::{Compiled, Program};
+use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
 use super::DeviceKind;
 use crate::error::Error;
-use crate::measure::Measurement;
+use crate::measure::{Measurement, Timing};
+#[cfg(feature = "peers")]
+use crate::peers::PeerReport;
 
 /// Kernels for a problem within a device's limits.
-pub(crate) fn compiled(problem: &Problem, limits: &Limits) -> Result<Program, Error> {
+///
+/// A recipe that is out of date changes nothing: the cost model's choice is always there.
+pub(crate) fn compiled(
+    problem: &Problem,
+    limits: &Limits,
+    recipe: Option<&Recipe>,
+) -> Result<Program, Error> {
+    if let Some(recipe) = recipe {
+        match Compiled::by(recipe, problem, limits) {
+            Ok(compiled) => return Ok(compiled.program),
+            Err(error) => tracing::debug!(%error, "wisdom was not used"),
+        }
+    }
     Ok(warpfft_core::compile(problem, limits)?)
+}
+
+/// Works as what one device makes of them.
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+pub(crate) fn own<'a, W: Execute>(all: &[&'a (dyn Execute + 'static)]) -> Result<Vec<&'a W>, Error> {
+    fn one<'a, W: Execute>(work: &&'a (dyn Execute + 'static)) -> Option<&'a W> {
+        (*work as &dyn Any).downcast_ref()
+    }
+    let foreign = || Error::Program { detail: "only plans of one device run against each other".into() };
+    all.iter().map(one).collect::<Option<_>>().ok_or_else(foreign)
 }
 
 /// An opened device.
@@ -36,8 +61,8 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Makes a compiled program ready to run.
     fn load(&self, program: Program) -> Result<Arc<dyn Execute>, Error>;
 
-    /// Makes a problem ready to run.
-    fn plan(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error>;
+    /// Makes a problem ready to run, by a recipe if there is one.
+    fn plan(&self, problem: &Problem, recipe: Option<&Recipe>) -> Result<Arc<dyn Execute>, Error>;
 }
 
 /// Data of one call in the computer's memory, as bytes; lengths, format and precision have been checked, and
@@ -61,5 +86,18 @@ pub(crate) trait Execute: Any + Send + Sync {
     fn run(&self, job: HostJob<'_>) -> Result<(), Error>;
 
     /// Times itself against a copy of the same bytes.
-    fn measure(&self, budget: Duration) -> Result<Measurement, Error>;
+    fn measure(&self, timing: Timing) -> Result<Measurement, Error>;
+
+    /// Median seconds of each of several ways to do one problem, all made ready by the same device, in about this
+    /// time.
+    fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
+        let each = budget / all.len().max(1) as u32;
+        all.iter().map(|work| work.measure(each.into()).map(|measured| measured.transform_seconds)).collect()
+    }
+
+    /// Times itself as [`Execute::measure`] does, and then other libraries on the same data.
+    #[cfg(feature = "peers")]
+    fn measure_beside_peers(&self, timing: Timing) -> Result<(Measurement, Vec<PeerReport>), Error> {
+        Ok((self.measure(timing)?, Vec::new()))
+    }
 }

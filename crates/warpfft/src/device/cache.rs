@@ -18,7 +18,8 @@ impl DiskCache {
     /// Where the environment says: off with `WARPFFT_CACHE=off`, in `WARPFFT_CACHE_DIR`, else in the user's cache
     /// folder.
     pub fn from_environment() -> Self {
-        if std::env::var_os("WARPFFT_CACHE").is_some_and(|value| value.eq_ignore_ascii_case("off")) {
+        let off = std::env::var_os("WARPFFT_CACHE").is_some_and(|value| value.eq_ignore_ascii_case("off"));
+        if off || !super::DISK_CACHE.load(Ordering::Relaxed) {
             return Self { folder: None };
         }
         let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

@@ -15,14 +15,18 @@ pub mod sim;
 pub mod wgpu;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use warpfft_core::explain::Explanation;
 use warpfft_core::problem::Problem;
-use warpfft_core::program::Program;
+use warpfft_core::program::{Compiled, Program};
+use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
 use self::backend::Backend;
 use crate::error::Error;
 use crate::plan::Plan;
+use crate::wisdom::Wisdom;
 
 /// A kind of device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -93,9 +97,21 @@ pub fn survey() -> Vec<DeviceReport> {
     reports
 }
 
+/// Whether plans and machine code are kept on the disk, for this process: on until told otherwise. The environment
+/// may turn it off too, by `WARPFFT_CACHE=off`.
+pub fn use_disk_cache(on: bool) {
+    DISK_CACHE.store(on, Ordering::Relaxed);
+}
+
+static DISK_CACHE: AtomicBool = AtomicBool::new(true);
+
 /// An opened device. Clones are the same device.
 #[derive(Clone)]
-pub struct Device(Arc<dyn Backend>);
+pub struct Device {
+    backend: Arc<dyn Backend>,
+    /// `None`: what the environment says.
+    wisdom: Option<Arc<Wisdom>>,
+}
 
 impl std::fmt::Debug for Device {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -127,35 +143,80 @@ impl Device {
         }
     }
 
+    fn of(backend: Arc<dyn Backend>) -> Self {
+        Self { backend, wisdom: None }
+    }
+
+    /// The same device with this wisdom, and no other, for the plans that are made from now on.
+    #[must_use]
+    pub fn with_wisdom(self, wisdom: Wisdom) -> Self {
+        Self { wisdom: Some(Arc::new(wisdom)), ..self }
+    }
+
+    /// What was found by timing for a problem here, whether or not the compiler still offers it.
+    fn known(&self, problem: &Problem) -> Result<Option<Recipe>, Error> {
+        if self.limits().is_none() {
+            return Ok(None);
+        }
+        let wisdom = self.wisdom.clone().map_or_else(Wisdom::ambient, Ok)?;
+        Ok(wisdom.recipe(self.name(), problem))
+    }
+
+    /// The recipe that a problem's plan follows here because it was found by timing: `None` where the cost model
+    /// chooses.
+    ///
+    /// # Errors
+    ///
+    /// The environment names wisdom that cannot be read.
+    pub fn recipe(&self, problem: &Problem) -> Result<Option<Recipe>, Error> {
+        let Some(limits) = self.limits() else { return Ok(None) };
+        let offered = |recipe: &Recipe| Compiled::by(recipe, problem, limits).is_ok();
+        Ok(self.known(problem)?.filter(offered))
+    }
+
+    /// What a problem's plan would do here; `None` for the processor, which has no kernels.
+    ///
+    /// # Errors
+    ///
+    /// The device cannot hold it, or the environment names wisdom that cannot be read.
+    pub fn explain(&self, problem: &Problem) -> Result<Option<Explanation>, Error> {
+        let Some(limits) = self.limits() else { return Ok(None) };
+        let compiled = match self.recipe(problem)? {
+            Some(recipe) => Compiled::by(&recipe, problem, limits)?,
+            None => Compiled::of(problem, limits)?,
+        };
+        Ok(Some(Explanation::of(&compiled, limits)))
+    }
+
     /// The processor.
     pub fn cpu() -> Self {
-        Self(cpu::open())
+        Self::of(cpu::open())
     }
 
     /// The simulator of a device with these limits.
     pub fn sim(limits: Limits) -> Self {
-        Self(sim::open(limits))
+        Self::of(sim::open(limits))
     }
 
     /// Whether it is hardware of its own, and not this processor in disguise: the simulator, or a software driver of a
     /// GPU interface.
     pub fn is_hardware(&self) -> bool {
-        self.0.is_hardware()
+        self.backend.is_hardware()
     }
 
     /// Its kind; never [`DeviceKind::Auto`].
     pub fn kind(&self) -> DeviceKind {
-        self.0.kind()
+        self.backend.kind()
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
-        self.0.name()
+        self.backend.name()
     }
 
     /// What kernels for it may use; `None` for the processor, which has no kernels.
     pub fn limits(&self) -> Option<&Limits> {
-        self.0.limits()
+        self.backend.limits()
     }
 
     /// Makes a problem ready to run here. All compilation and all allocation of the device's memory for tables
@@ -163,9 +224,10 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The device cannot hold it, or its driver refused it.
+    /// The device cannot hold it, or its driver refused it; or the environment names wisdom that cannot be read.
     pub fn plan(&self, problem: &Problem) -> Result<Plan, Error> {
-        Plan::new(problem.clone(), self.clone(), self.0.plan(problem)?)
+        let recipe = self.known(problem)?;
+        Plan::new(problem.clone(), self.clone(), self.backend.plan(problem, recipe.as_ref())?)
     }
 
     /// Makes a program ready that was compiled for this device's limits.
@@ -175,6 +237,6 @@ impl Device {
     /// The program does not hang together, or the device cannot run it.
     pub fn load(&self, program: Program) -> Result<Plan, Error> {
         let problem = program.problem.clone();
-        Plan::new(problem, self.clone(), self.0.load(program)?)
+        Plan::new(problem, self.clone(), self.backend.load(program)?)
     }
 }

@@ -1,19 +1,19 @@
 //! The simulator as a device: it runs any device's kernels on the processor, checks every access, and counts.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use bytemuck::{cast_slice, pod_collect_to_vec};
 use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Report, simulate};
 use warpfft_core::kernel::{Access, Kernel, Type};
 use warpfft_core::problem::{Placement, Problem};
 use warpfft_core::program::{Binding, Launch, Program};
+use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
 use super::backend::{Backend, Execute, HostJob, compiled};
 use super::{DeviceKind, DeviceReport, check};
 use crate::error::Error;
-use crate::measure::Measurement;
+use crate::measure::{Measurement, Timing};
 use crate::plan::Plan;
 
 struct Sim {
@@ -58,8 +58,8 @@ impl Backend for Sim {
         Ok(Arc::new(SimWork { limits: self.limits.clone(), program, last: Mutex::default() }))
     }
 
-    fn plan(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
-        self.load(compiled(problem, &self.limits)?)
+    fn plan(&self, problem: &Problem, recipe: Option<&Recipe>) -> Result<Arc<dyn Execute>, Error> {
+        self.load(compiled(problem, &self.limits, recipe)?)
     }
 }
 
@@ -184,7 +184,7 @@ fn bytes(memory: &Memory) -> Vec<u8> {
 }
 
 impl Execute for SimWork {
-    fn measure(&self, _budget: Duration) -> Result<Measurement, Error> {
+    fn measure(&self, _timing: Timing) -> Result<Measurement, Error> {
         Err(Error::Unsupported {
             device: "the simulator".into(),
             what: "time kernels".into(),

@@ -3,7 +3,6 @@
 //! place) goes through an array of its own, because its lines overlap others' lines.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use num_complex::Complex;
 use rayon::prelude::*;
@@ -17,7 +16,9 @@ use super::timing;
 use super::view::View;
 use crate::device::backend::{Execute, HostJob};
 use crate::error::Error;
-use crate::measure::Measurement;
+use crate::measure::{Measurement, Timing};
+#[cfg(feature = "peers")]
+use crate::peers::PeerReport;
 use crate::span;
 
 /// Below so many elements a second thread costs more than it brings.
@@ -257,8 +258,13 @@ impl<T: CpuReal> Pass<T> {
 }
 
 impl<T: CpuReal> Execute for CpuPlan<T> {
-    fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
-        timing::measure(self, budget)
+    fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
+        timing::measure(self, timing)
+    }
+
+    #[cfg(feature = "peers")]
+    fn measure_beside_peers(&self, timing: Timing) -> Result<(Measurement, Vec<PeerReport>), Error> {
+        timing::beside_peers(self, timing)
     }
 
     fn program(&self) -> Option<&Program> {

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 use warpfft_core::problem::{Direction, Precision, Problem};
 use warpfft_core::program::Program;
+use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
 use self::lines::CpuPlan;
@@ -125,7 +126,7 @@ impl Backend for Cpu {
         })
     }
 
-    fn plan(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
+    fn plan(&self, problem: &Problem, _recipe: Option<&Recipe>) -> Result<Arc<dyn Execute>, Error> {
         match problem.precision {
             Precision::F32 => self.plan_as::<f32>(problem),
             Precision::F64 => self.plan_as::<f64>(problem),

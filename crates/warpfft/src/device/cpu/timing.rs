@@ -10,7 +10,11 @@ use super::CpuReal;
 use super::lines::CpuPlan;
 use crate::device::backend::{Execute, HostJob};
 use crate::error::Error;
-use crate::measure::{self, Contest, Measurement, Timed, Turns};
+use crate::measure::{self, Contest, Measurement, Timed, Timing, Turns};
+#[cfg(feature = "peers")]
+use crate::peers::fftw::{self, FftwPlan};
+#[cfg(feature = "peers")]
+use crate::peers::{PeerReport, PeerTime};
 use crate::span;
 
 /// A copy by all threads.
@@ -32,59 +36,126 @@ const CACHE_BYTES: u64 = 32 << 20;
 struct Sets<T> {
     data: Vec<T>,
     each: usize,
+    stride: usize,
 }
+
+/// Sets start at multiples of this many bytes from the first, so that all are aligned alike.
+const ALIGNMENT: u64 = 64;
 
 impl<T: CpuReal> Sets<T> {
     fn new(bytes: u64, sets: u64) -> Result<Self, Error> {
-        let each = bytes as usize / size_of::<T>();
-        Ok(Self { data: noise(bytes.saturating_mul(sets))?, each })
+        let elements = |bytes: u64| bytes as usize / size_of::<T>();
+        let stride = bytes.next_multiple_of(ALIGNMENT);
+        Ok(Self {
+            data: noise(stride.saturating_mul(sets))?,
+            each: elements(bytes),
+            stride: elements(stride),
+        })
     }
 
     fn get(&self, set: u64) -> &[T] {
-        &self.data[set as usize * self.each..][..self.each]
+        &self.data[set as usize * self.stride..][..self.each]
     }
 
     fn get_mut(&mut self, set: u64) -> &mut [T] {
-        &mut self.data[set as usize * self.each..][..self.each]
+        &mut self.data[set as usize * self.stride..][..self.each]
     }
 }
 
+/// What a plan is measured on.
+struct Bench<'a, T: CpuReal> {
+    plan: &'a CpuPlan<T>,
+    bytes: u64,
+    turns: Turns,
+    in_place: bool,
+    input: [Sets<T>; 2],
+    output: [Sets<T>; 2],
+}
+
 /// Times copies and transforms on as many sets of arrays.
-pub(super) fn measure<T: CpuReal>(plan: &CpuPlan<T>, budget: Duration) -> Result<Measurement, Error> {
-    let problem = plan.problem();
-    let read = span::plane_bytes(problem, problem.input, span::input(problem)?);
-    let mut write = span::plane_bytes(problem, problem.output, span::output(problem)?);
-    let in_place = problem.placement == Placement::InPlace;
-    if in_place {
-        write = [write[0].max(read[0]), write[1].max(read[1])];
+pub(super) fn measure<T: CpuReal>(plan: &CpuPlan<T>, timing: Timing) -> Result<Measurement, Error> {
+    Bench::new(plan, timing)?.contest(timing.budget)
+}
+
+/// As [`measure`], and then the same for FFTW.
+#[cfg(feature = "peers")]
+pub(super) fn beside_peers<T: CpuReal>(
+    plan: &CpuPlan<T>,
+    timing: Timing,
+) -> Result<(Measurement, Vec<PeerReport>), Error> {
+    let (mut bench, budget) = (Bench::new(plan, timing)?, timing.budget);
+    let measured = bench.contest(budget * 2 / 3)?;
+    let times = bench.fftw(budget / 3).map(|time| vec![time]);
+    Ok((measured, vec![PeerReport { library: fftw::NAME, times }]))
+}
+
+impl<'a, T: CpuReal> Bench<'a, T> {
+    fn new(plan: &'a CpuPlan<T>, timing: Timing) -> Result<Self, Error> {
+        let problem = plan.problem();
+        let read = span::plane_bytes(problem, problem.input, span::input(problem)?);
+        let mut write = span::plane_bytes(problem, problem.output, span::output(problem)?);
+        let in_place = problem.placement == Placement::InPlace;
+        if in_place {
+            write = [write[0].max(read[0]), write[1].max(read[1])];
+        }
+        let bytes = measure::bytes(problem);
+        let turns = Turns::of(timing, bytes, CACHE_BYTES, u64::MAX);
+        let sets = |planes: [u64; 2]| {
+            Ok::<_, Error>([Sets::<T>::new(planes[0], turns.sets)?, Sets::new(planes[1], turns.sets)?])
+        };
+        let (input, output) = (sets(if in_place { [0, 0] } else { read })?, sets(write)?);
+        Ok(Self { plan, bytes, turns, in_place, input, output })
     }
-    let bytes = measure::bytes(problem);
-    let turns = Turns::new(bytes, CACHE_BYTES, u64::MAX);
-    let sets = |planes: [u64; 2]| {
-        Ok::<_, Error>([Sets::<T>::new(planes[0], turns.sets)?, Sets::new(planes[1], turns.sets)?])
-    };
-    let (input, mut output) = (sets(if in_place { [0, 0] } else { read })?, sets(write)?);
-    let source = Sets::<T>::new(bytes / 2, turns.sets)?;
-    let target = RefCell::new(Sets::<T>::new(bytes / 2, turns.sets)?);
-    let copier = |copy: fn(&[T], &mut [T])| -> Timed<'_> {
-        let (source, target, turns) = (&source, &target, &turns);
-        Box::new(move |repeats| {
+
+    fn contest(&mut self, budget: Duration) -> Result<Measurement, Error> {
+        let Self { plan, bytes, turns, in_place, input, output, .. } = self;
+        let (bytes, in_place, turns) = (*bytes, *in_place, &*turns);
+        let source = Sets::<T>::new(bytes / 2, turns.sets)?;
+        let target = RefCell::new(Sets::<T>::new(bytes / 2, turns.sets)?);
+        let copier = |copy: fn(&[T], &mut [T])| -> Timed<'_> {
+            let (source, target) = (&source, &target);
+            Box::new(move |repeats| {
+                measure::clock(repeats, || {
+                    let set = turns.next();
+                    copy(source.get(set), target.borrow_mut().get_mut(set));
+                    Ok(())
+                })
+            })
+        };
+        let copies =
+            vec![("all threads", copier(copy)), ("one thread", copier(|from, to| to.copy_from_slice(from)))];
+        let transform: Timed<'_> = Box::new(|repeats| {
             measure::clock(repeats, || {
                 let set = turns.next();
-                copy(source.get(set), target.borrow_mut().get_mut(set));
-                Ok(())
+                let planes = input.each_ref().map(|plane| bytemuck::cast_slice(plane.get(set)));
+                let output = output.each_mut().map(|plane| bytemuck::cast_slice_mut(plane.get_mut(set)));
+                plan.run(HostJob { input: (!in_place).then_some(planes), output })
             })
-        })
-    };
-    let copies =
-        vec![("all threads", copier(copy)), ("one thread", copier(|from, to| to.copy_from_slice(from)))];
-    let transform: Timed<'_> = Box::new(|repeats| {
-        measure::clock(repeats, || {
-            let set = turns.next();
-            let planes = input.each_ref().map(|plane| bytemuck::cast_slice(plane.get(set)));
-            let output = output.each_mut().map(|plane| bytemuck::cast_slice_mut(plane.get_mut(set)));
-            plan.run(HostJob { input: (!in_place).then_some(planes), output })
-        })
-    });
-    Contest { copies, transform, bytes, buffer_sets: turns.sets, on_device: false }.run(budget)
+        });
+        Contest { copies, transform, bytes, buffer_sets: turns.sets, on_device: false }.run(budget)
+    }
+
+    #[cfg(feature = "peers")]
+    fn fftw(&mut self, budget: Duration) -> Result<PeerTime, Error> {
+        // Planning overwrites its arrays: not those that are measured on.
+        let trial = |like: &Sets<T>| noise::<T>((like.stride * size_of::<T>()) as u64);
+        let mut trial = [trial(&self.input[0])?, trial(&self.output[0])?];
+        let [input, output] = &mut trial;
+        let target = output.as_mut_ptr().cast();
+        let source = if self.in_place { target } else { input.as_mut_ptr().cast() };
+        // SAFETY: both arrays hold what the problem spans, in the precision T.
+        let plan = unsafe { FftwPlan::new(self.plan.problem(), source, target)? };
+        let Self { turns, in_place, input, output, .. } = self;
+        let timed: Timed<'_> = Box::new(|repeats| {
+            measure::clock(repeats, || {
+                let set = turns.next();
+                let target = output[0].get_mut(set).as_mut_ptr().cast();
+                let source = if *in_place { target } else { input[0].get_mut(set).as_mut_ptr().cast() };
+                // SAFETY: each set holds what the problem spans, in the precision T, and nothing else uses it now.
+                unsafe { plan.execute(source, target) }
+            })
+        });
+        let seconds = measure::alone(timed, budget)?;
+        Ok(PeerTime { setting: "measure", seconds, plan_seconds: plan.plan_seconds, workspace_bytes: 0 })
+    }
 }

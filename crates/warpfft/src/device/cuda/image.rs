@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use warpfft_core::kernel::Access;
 use warpfft_core::problem::Problem;
 use warpfft_core::program::{Binding, Launch, Program};
+use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
 use super::super::check;
@@ -50,9 +51,12 @@ pub(super) fn identity(limits: &Limits, driver_version: i32) -> String {
     )
 }
 
-/// A problem as a key beside an [`identity`].
-pub(super) fn problem_key(problem: &Problem) -> String {
-    format!("{problem:?}")
+/// A problem, and the recipe for it if there is one, as a key beside an [`identity`].
+pub(super) fn problem_key(problem: &Problem, recipe: Option<&Recipe>) -> String {
+    match recipe {
+        Some(recipe) => format!("{problem:?} by {recipe:?}"),
+        None => format!("{problem:?}"),
+    }
 }
 
 /// All that the launches of a program need.

@@ -2,6 +2,7 @@
 
 use rand::Rng;
 use warpfft_core::problem::{Direction, Format, Placement, Precision};
+use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
 
 use super::*;
@@ -189,10 +190,13 @@ fn keys_tell_problems_devices_and_drivers_apart() {
     let change = |change: &dyn Fn(&mut Problem)| {
         let mut problem = base.clone();
         change(&mut problem);
-        problem_key(&problem)
+        problem_key(&problem, None)
     };
+    let recipes = candidates(&base, &Limits::h200(), 2).expect("it has plans");
     let keys = [
-        problem_key(&base),
+        problem_key(&base, None),
+        problem_key(&base, Some(&recipes[0].recipe)),
+        problem_key(&base, Some(&recipes[1].recipe)),
         change(&|problem| problem.transform[0].n = 31),
         change(&|problem| problem.transform[1].is = 2),
         change(&|problem| problem.batch[0].os = 700),

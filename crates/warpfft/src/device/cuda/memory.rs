@@ -150,6 +150,17 @@ impl Stream {
         let code = unsafe { (self.context.driver.cuMemcpyDtoDAsync_v2)(to, from, bytes as usize, self.raw) };
         self.context.check("cuMemcpyDtoDAsync", code)
     }
+
+    /// Enqueues a copy of a buffer's first `bytes` bytes to `offset` in the same buffer; the two do not overlap.
+    pub(super) fn repeat(&self, buffer: &DeviceBuffer, offset: u64, bytes: u64) -> Result<(), Error> {
+        fits("copy", bytes, offset)?;
+        fits("copy", offset.saturating_add(bytes), buffer.bytes)?;
+        let _current = self.context.current()?;
+        let (to, from) = (buffer.address + offset, buffer.address);
+        // SAFETY: both ranges are live, that long, and apart.
+        let code = unsafe { (self.context.driver.cuMemcpyDtoDAsync_v2)(to, from, bytes as usize, self.raw) };
+        self.context.check("cuMemcpyDtoDAsync", code)
+    }
 }
 
 fn fits(call: &'static str, needed: u64, got: u64) -> Result<(), Error> {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use warpfft_core::problem::Problem;
 use warpfft_core::program::Program;
+use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
 pub use self::context::Context;
@@ -81,12 +82,12 @@ impl Backend for Cuda {
         Ok(Arc::new(CudaWork::load(&self.context, program)?))
     }
 
-    fn plan(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
-        let key = image::problem_key(problem);
+    fn plan(&self, problem: &Problem, recipe: Option<&Recipe>) -> Result<Arc<dyn Execute>, Error> {
+        let key = image::problem_key(problem, recipe);
         if let Some(work) = self.recent.get(&key) {
             return Ok(work);
         }
-        let work = Arc::new(CudaWork::plan(&self.context, problem)?);
+        let work = Arc::new(CudaWork::plan(&self.context, problem, recipe)?);
         self.recent.keep(key, work.table_bytes(), Arc::clone(&work));
         Ok(work)
     }
@@ -99,7 +100,7 @@ impl Device {
     ///
     /// There is no driver, or no such device.
     pub fn cuda(ordinal: u32) -> Result<Self, Error> {
-        Ok(Self(open(ordinal)?))
+        Ok(Self::of(open(ordinal)?))
     }
 }
 

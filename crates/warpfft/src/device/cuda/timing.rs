@@ -4,13 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use warpfft_core::problem::Precision;
+#[cfg(feature = "peers")]
+use warpfft_core::problem::{Placement, Problem};
 
 use super::context::Context;
 use super::memory::{DeviceBuffer, Stream};
 use super::work::{CudaWork, Pointers};
 use crate::copy;
 use crate::error::Error;
-use crate::measure::{self, Contest, Measurement, Timed, Turns};
+use crate::measure::{self, Contest, Measurement, Timed, Timing, Turns};
+#[cfg(feature = "peers")]
+use crate::peers::cufft::{self, CufftPlan};
+#[cfg(feature = "peers")]
+use crate::peers::{PeerReport, PeerTime};
 
 /// Where the sets start within their buffers: what the driver's own allocations are aligned to.
 const ALIGNMENT: u64 = 256;
@@ -36,10 +42,11 @@ impl Plane {
         const PIECE: u64 = 32 << 20;
         let bytes = self.buffer.bytes();
         let piece = measure::noise(PIECE.min(bytes), double, "processor")?;
-        let mut at = 0;
+        stream.upload(&self.buffer, &piece)?;
+        let mut at = piece.len() as u64;
         while at < bytes {
-            let length = PIECE.min(bytes - at);
-            stream.upload_at(&self.buffer, at, &piece[..length as usize])?;
+            let length = at.min(bytes - at);
+            stream.repeat(&self.buffer, at, length)?;
             at += length;
         }
         Ok(())
@@ -69,31 +76,132 @@ impl Sets {
 }
 
 /// Times a program against the fastest plain copy of its data.
-pub(super) fn measure(work: &CudaWork, budget: Duration) -> Result<Measurement, Error> {
-    let (context, problem) = (&work.context, &work.problem);
-    let bytes = measure::bytes(problem);
-    let turns = Turns::new(bytes, context.limits.l2_bytes, u64::MAX);
-    let stream = context.stream()?;
-    let workspace = context.alloc(work.workspace_bytes)?;
-    let sets = Sets::new(context, work.spans()?, turns.sets)?;
-    let half = copy::rounded(bytes / 2);
-    let copied = Sets::new(context, [[half, 0], [half, 0]], turns.sets)?;
-    let double = problem.precision == Precision::F64;
-    // In place and again and again, values grow without bounds; the time of an operation does not depend on them.
-    for plane in sets.input.iter().chain(&sets.output).chain(&copied.input[..1]) {
-        plane.fill(&stream, double)?;
+pub(super) fn measure(work: &CudaWork, timing: Timing) -> Result<Measurement, Error> {
+    let bench = Bench::new(work, timing)?;
+    bench.drained(bench.contest(work, timing.budget))
+}
+
+/// As [`measure`], and then the same for cuFFT.
+#[cfg(feature = "peers")]
+pub(super) fn beside_peers(work: &CudaWork, timing: Timing) -> Result<(Measurement, Vec<PeerReport>), Error> {
+    let (bench, budget) = (Bench::new(work, timing)?, timing.budget);
+    let measured = bench.drained(bench.contest(work, budget * 2 / 3))?;
+    let times = bench.drained(bench.cufft(&work.problem, budget / 3));
+    Ok((measured, vec![PeerReport { library: cufft::NAME, times }]))
+}
+
+/// Times several programs of one problem against each other.
+pub(super) fn race(works: &[&CudaWork], budget: Duration) -> Result<Vec<f64>, Error> {
+    let Some(largest) = works.iter().max_by_key(|work| work.workspace_bytes) else { return Ok(Vec::new()) };
+    let bench = Bench::new(largest, budget.into())?;
+    let job = bench.job();
+    let works = works.iter().map(|work| job.enqueued(work, &bench.sets)).collect();
+    bench.drained(measure::race(works, budget))
+}
+
+/// Memory and a stream to measure on.
+struct Bench<'a> {
+    context: &'a Arc<Context>,
+    turns: Turns,
+    stream: Stream,
+    workspace: DeviceBuffer,
+    /// What the transform works on.
+    sets: Sets,
+    /// What copies work on.
+    copied: Sets,
+    /// Bytes that a copy reads and writes.
+    bytes: u64,
+}
+
+impl<'a> Bench<'a> {
+    fn new(work: &'a CudaWork, timing: Timing) -> Result<Self, Error> {
+        let (context, problem) = (&work.context, &work.problem);
+        let bytes = measure::bytes(problem);
+        let turns = Turns::of(timing, bytes, context.limits.l2_bytes, u64::MAX);
+        let stream = context.stream()?;
+        let workspace = context.alloc(work.workspace_bytes)?;
+        let sets = Sets::new(context, work.spans()?, turns.sets)?;
+        let half = copy::rounded(bytes / 2);
+        let copied = Sets::new(context, [[half, 0], [half, 0]], turns.sets)?;
+        let double = problem.precision == Precision::F64;
+        // In place and again and again, values grow without bounds; the time of an operation does not depend on them.
+        for plane in sets.input.iter().chain(&sets.output).chain(&copied.input[..1]) {
+            plane.fill(&stream, double)?;
+        }
+        Ok(Self { context, turns, stream, workspace, sets, copied, bytes })
     }
-    let copies = copy::programs(half, &context.limits)?;
-    let loaded = copies.into_iter().map(|(name, program)| Ok((name, CudaWork::load(context, program)?)));
-    let loaded = loaded.collect::<Result<Vec<_>, Error>>()?;
-    let job = Job { context, stream: &stream, turns: &turns, workspace: &workspace };
-    let mut copies: Vec<_> = loaded.iter().map(|(name, copy)| (*name, job.enqueued(copy, &copied))).collect();
-    copies.push(("driver", job.by_driver(&copied, half)));
-    let transform = job.enqueued(work, &sets);
-    let result = Contest { copies, transform, bytes, buffer_sets: turns.sets, on_device: true }.run(budget);
-    // Whatever failed: no work may be left that uses the buffers, which are freed now.
-    let drained = stream.synchronize();
-    result.and_then(|measured| drained.map(|()| measured))
+
+    /// What came of work, once all of it is done: whatever failed, none may be left that uses the buffers.
+    fn drained<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        let drained = self.stream.synchronize();
+        result.and_then(|value| drained.map(|()| value))
+    }
+
+    fn job(&self) -> Job<'_> {
+        let Self { context, stream, turns, workspace, .. } = self;
+        Job { context, stream, turns, workspace }
+    }
+
+    fn contest(&self, work: &CudaWork, budget: Duration) -> Result<Measurement, Error> {
+        let half = copy::rounded(self.bytes / 2);
+        let copies = copy::programs(half, &self.context.limits)?;
+        let loaded =
+            copies.into_iter().map(|(name, program)| Ok((name, CudaWork::load(self.context, program)?)));
+        let loaded = loaded.collect::<Result<Vec<_>, Error>>()?;
+        let job = self.job();
+        let mut copies: Vec<_> =
+            loaded.iter().map(|(name, copy)| (*name, job.enqueued(copy, &self.copied))).collect();
+        copies.push(("driver", job.by_driver(&self.copied, half)));
+        let transform = job.enqueued(work, &self.sets);
+        let (bytes, buffer_sets) = (self.bytes, self.turns.sets);
+        let result = Contest { copies, transform, bytes, buffer_sets, on_device: true }.run(budget);
+        // Before the copies' kernels go.
+        self.drained(result)
+    }
+
+    /// cuFFT at each of its settings that works, one plan after the other: they hold workspace of their own.
+    #[cfg(feature = "peers")]
+    fn cufft(&self, problem: &Problem, budget: Duration) -> Result<Vec<PeerTime>, Error> {
+        const SETTINGS: [(&str, bool, bool); 3] =
+            [("out of place", false, false), ("patient", false, true), ("in place", true, false)];
+        let out_of_place = problem.placement == Placement::OutOfPlace;
+        let settings = SETTINGS.iter().filter(|&&(_, in_place, _)| in_place || out_of_place);
+        let (mut times, mut failed) = (Vec::new(), None);
+        for &(setting, in_place, patient) in settings {
+            match self.drained(self.cufft_at(problem, setting, in_place, patient, budget / 3)) {
+                Ok(time) => times.push(time),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        match failed {
+            Some(error) if times.is_empty() => Err(error),
+            _ => Ok(times),
+        }
+    }
+
+    #[cfg(feature = "peers")]
+    fn cufft_at(
+        &self,
+        problem: &Problem,
+        setting: &'static str,
+        in_place: bool,
+        patient: bool,
+        budget: Duration,
+    ) -> Result<PeerTime, Error> {
+        let _current = self.context.current()?;
+        // SAFETY: the context is current until the plan is gone, and so is the stream there.
+        let plan = unsafe { CufftPlan::new(problem, patient, self.stream.raw())? };
+        let timed = self.job().timed(|| {
+            let Pointers { input, output, .. } = self.sets.pointers(self.turns.next(), &self.workspace);
+            let source = if in_place { output } else { input };
+            // SAFETY: the context is current; every set holds what the problem spans, and outlives the work, which
+            // is waited for before this returns.
+            unsafe { plan.enqueue(source[0], output[0]) }
+        });
+        let seconds = self.drained(measure::alone(timed, budget))?;
+        let (plan_seconds, workspace_bytes) = (plan.plan_seconds, plan.workspace_bytes);
+        Ok(PeerTime { setting, seconds, plan_seconds, workspace_bytes })
+    }
 }
 
 /// What all that is timed shares.

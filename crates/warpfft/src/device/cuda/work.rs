@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use warpfft_core::problem::{Placement, Problem};
 use warpfft_core::program::{Binding, Program};
+use warpfft_core::recipe::Recipe;
 
 use super::assemble::{Module, modules, recorded, wake};
 use super::context::Context;
@@ -14,11 +15,13 @@ use super::image::{BufferImage, Image, problem_key};
 use super::memory::{DeviceBuffer, Stream};
 use super::tables::tables;
 use super::timing;
-use crate::device::backend::{Execute, HostJob, compiled};
+use crate::device::backend::{Execute, HostJob, compiled, own};
 use crate::device::cache::{DiskCache, hash};
 use crate::device::check;
 use crate::error::{Error, Which};
-use crate::measure::Measurement;
+use crate::measure::{Measurement, Timing};
+#[cfg(feature = "peers")]
+use crate::peers::PeerReport;
 use crate::span;
 
 /// Buffers that one kernel may have.
@@ -28,6 +31,8 @@ const MAX_BUFFERS: usize = 16;
 pub(crate) struct CudaWork {
     pub(super) context: Arc<Context>,
     pub(super) problem: Problem,
+    /// What it was compiled by, if not by the cost model.
+    recipe: Option<Recipe>,
     pub(super) workspace_bytes: u64,
     /// Compiled once somebody looks, where the launches came from a record.
     program: OnceLock<Option<Program>>,
@@ -78,19 +83,19 @@ impl CudaWork {
     /// Below the records lie the kernels' own entries, by their text: another batch, or a build whose records
     /// are its own, often needs the same kernels, and assembling is nearly all of a compilation's time. What a
     /// record holds twice with them is the price for one file to open where nothing needs to be made.
-    pub fn plan(context: &Arc<Context>, problem: &Problem) -> Result<Self, Error> {
-        let key = format!("{}, {}", context.identity, problem_key(problem));
+    pub fn plan(context: &Arc<Context>, problem: &Problem, recipe: Option<&Recipe>) -> Result<Self, Error> {
+        let key = format!("{}, {}", context.identity, problem_key(problem, recipe));
         let (cache, entry) = (DiskCache::from_environment(), format!("{:032x}.plan", hash(key.as_bytes())));
         let record = cache.read(&entry);
         let image = record.as_ref().and_then(|record| Image::decode(record, &key));
         match image.map(|image| Self::of(context, problem, &image)) {
-            Some(Ok(work)) => return Ok(work),
+            Some(Ok(work)) => return Ok(work.following(recipe)),
             Some(Err(error)) => tracing::debug!(entry, %error, "a cached plan was not used"),
             None => {}
         }
         let program = std::thread::scope(|scope| {
             scope.spawn(|| wake(context, &cache));
-            compiled(problem, &context.limits)
+            compiled(problem, &context.limits, recipe)
         })?;
         let modules = modules(context, &program.kernels)?;
         let assembled = assembled(&modules);
@@ -99,7 +104,7 @@ impl CudaWork {
         if let Some(record) = image.encode() {
             cache.write(&entry, &record);
         }
-        Ok(work.with(program))
+        Ok(work.following(recipe).with(program))
     }
 
     /// Loads what a record describes.
@@ -140,12 +145,19 @@ impl CudaWork {
         Ok(Self {
             context: Arc::clone(context),
             problem: problem.clone(),
+            recipe: None,
             workspace_bytes: image.workspace_bytes,
             program: OnceLock::new(),
             launches,
             alignment,
             tables,
         })
+    }
+
+    /// With the recipe that it was compiled by.
+    fn following(mut self, recipe: Option<&Recipe>) -> Self {
+        self.recipe = recipe.cloned();
+        self
     }
 
     /// With the program that it was loaded from.
@@ -302,12 +314,22 @@ fn assembled(modules: &[Arc<Module>]) -> Vec<(u128, &[u8])> {
 }
 
 impl Execute for CudaWork {
-    fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
-        timing::measure(self, budget)
+    fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
+        timing::measure(self, timing)
+    }
+
+    fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
+        timing::race(&own(all)?, budget)
+    }
+
+    #[cfg(feature = "peers")]
+    fn measure_beside_peers(&self, timing: Timing) -> Result<(Measurement, Vec<PeerReport>), Error> {
+        timing::beside_peers(self, timing)
     }
 
     fn program(&self) -> Option<&Program> {
-        self.program.get_or_init(|| compiled(&self.problem, &self.context.limits).ok()).as_ref()
+        let compile = || compiled(&self.problem, &self.context.limits, self.recipe.as_ref()).ok();
+        self.program.get_or_init(compile).as_ref()
     }
 
     fn workspace_bytes(&self) -> u64 {

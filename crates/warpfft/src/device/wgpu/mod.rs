@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use warpfft_core::problem::Problem;
 use warpfft_core::program::Program;
+use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
 pub use self::bound::{Bound, WgpuBuffers};
@@ -138,8 +139,8 @@ impl Backend for Wgpu {
         Ok(Arc::new(WgpuWork::load(&self.0, program)?))
     }
 
-    fn plan(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
-        self.load(compiled(problem, &self.0.limits)?)
+    fn plan(&self, problem: &Problem, recipe: Option<&Recipe>) -> Result<Arc<dyn Execute>, Error> {
+        self.load(compiled(problem, &self.0.limits, recipe)?)
     }
 }
 
@@ -150,13 +151,13 @@ impl Device {
     ///
     /// There is none.
     pub fn wgpu() -> Result<Self, Error> {
-        Ok(Self(open()?))
+        Ok(Self::of(open()?))
     }
 
     /// A device that the caller has opened. Which abilities plans use depends on the features and limits with
     /// which it was opened (`SHADER_F64`, `SUBGROUP`, workgroup storage). The caller's error handlers stay.
     pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue, info: &wgpu::AdapterInfo) -> Self {
-        Self(Arc::new(Wgpu(Arc::new(Gpu::new(device, queue, info)))))
+        Self::of(Arc::new(Wgpu(Arc::new(Gpu::new(device, queue, info)))))
     }
 }
 

@@ -9,7 +9,7 @@ use super::bound::{Bound, WgpuBuffers};
 use super::work::WgpuWork;
 use crate::copy;
 use crate::error::Error;
-use crate::measure::{self, Contest, Measurement, Timed, Turns};
+use crate::measure::{self, Contest, Measurement, Timed, Timing, Turns};
 use crate::span;
 
 /// Cache that measurements assume, since no interface tells.
@@ -61,12 +61,26 @@ fn submitted(gpu: &Gpu, repeats: u32, bound: &[Bound], turns: &Turns) -> Result<
     })
 }
 
+/// Times several programs of one problem against each other.
+pub(super) fn race(works: &[&WgpuWork], budget: Duration) -> Result<Vec<f64>, Error> {
+    let Some(&first) = works.first() else { return Ok(Vec::new()) };
+    let (gpu, problem) = (first.gpu(), &first.compiled().problem);
+    let turns = Turns::new(measure::bytes(problem), CACHE_BYTES.max(gpu.limits.l2_bytes), MOST_SETS);
+    let sets = (0..turns.sets).map(|_| Set::new(first, problem)).collect::<Result<Vec<_>, _>>()?;
+    let timed = |&work: &&WgpuWork| -> Result<Timed<'_>, Error> {
+        let bound: Vec<Bound> = sets.iter().map(|set| set.bind(work)).collect::<Result<_, Error>>()?;
+        let turns = &turns;
+        Ok(Box::new(move |repeats| submitted(gpu, repeats, &bound, turns)))
+    };
+    measure::race(works.iter().map(timed).collect::<Result<_, _>>()?, budget)
+}
+
 /// Times a program against the fastest plain copy of its data.
-pub(super) fn measure(work: &WgpuWork, budget: Duration) -> Result<Measurement, Error> {
+pub(super) fn measure(work: &WgpuWork, timing: Timing) -> Result<Measurement, Error> {
     let gpu = work.gpu();
     let problem = &work.compiled().problem;
     let bytes = measure::bytes(problem);
-    let turns = Turns::new(bytes, CACHE_BYTES.max(gpu.limits.l2_bytes), MOST_SETS);
+    let turns = Turns::of(timing, bytes, CACHE_BYTES.max(gpu.limits.l2_bytes), MOST_SETS);
     let timed = |bound: Vec<Bound>| -> Timed<'_> {
         let turns = &turns;
         Box::new(move |repeats| submitted(gpu, repeats, &bound, turns))
@@ -86,5 +100,5 @@ pub(super) fn measure(work: &WgpuWork, budget: Duration) -> Result<Measurement, 
         copies.push((name, timed(bound)));
     }
     let transform = timed(own);
-    Contest { copies, transform, bytes, buffer_sets: turns.sets, on_device: false }.run(budget)
+    Contest { copies, transform, bytes, buffer_sets: turns.sets, on_device: false }.run(timing.budget)
 }

@@ -13,11 +13,11 @@ use warpfft_core::target::Api;
 use super::Gpu;
 use super::bound::{Bound, WgpuBuffers};
 use super::timing;
-use crate::device::backend::{Execute, HostJob};
+use crate::device::backend::{Execute, HostJob, own};
 use crate::device::cache::hash;
 use crate::device::check;
 use crate::error::Error;
-use crate::measure::Measurement;
+use crate::measure::{Measurement, Timing};
 use crate::span;
 
 /// Usage of buffers that hold the caller's data during a run on host memory.
@@ -203,8 +203,12 @@ impl WgpuWork {
 }
 
 impl Execute for WgpuWork {
-    fn measure(&self, budget: Duration) -> Result<Measurement, Error> {
-        timing::measure(self, budget)
+    fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
+        timing::measure(self, timing)
+    }
+
+    fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
+        timing::race(&own(all)?, budget)
     }
 
     fn program(&self) -> Option<&Program> {

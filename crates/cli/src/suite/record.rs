@@ -1,0 +1,320 @@
+//! Results of a suite as a file: a line for each problem, written as it comes, so that an interrupted run keeps what
+//! it has. Of several lines of one problem the last counts.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::case::{Case, Data, Key, Kind, Width, csv_detail};
+use crate::error::CliError;
+use crate::options::Shape;
+
+/// What became of a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Timed.
+    Measured,
+    /// The library cannot do it yet.
+    Skipped,
+    /// The device could not do it.
+    Failed,
+}
+
+/// What chose a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Planned {
+    /// The cost model.
+    Model,
+    /// What tuning found.
+    Wisdom,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Kind of transform.
+    pub kind: Kind,
+    /// Width of the numbers.
+    pub precision: Width,
+    /// Lengths, slowest first.
+    pub shape: Shape,
+    /// Transforms in one call.
+    pub batch: u64,
+    /// Rows that means are taken of.
+    pub group: String,
+    /// Where the data came from.
+    pub data: Data,
+    /// What became of it.
+    pub status: Status,
+    /// Median time over that of a copy of the same bytes in the same run.
+    pub copies: Option<f64>,
+    /// The same of the fastest runs.
+    pub best_copies: Option<f64>,
+    /// Median time.
+    pub us: Option<f64>,
+    /// The copy's.
+    pub copy_us: Option<f64>,
+    /// Time to the first plan, without the disk cache.
+    pub plan_ms: Option<f64>,
+    /// Memory beside input and output.
+    pub workspace_bytes: Option<u64>,
+    /// Launches.
+    pub passes: Option<u64>,
+    /// What chose the plan.
+    pub planned: Planned,
+    /// cuFFT out of place, in this run.
+    pub cufft_out_us: Option<f64>,
+    /// In place.
+    pub cufft_in_us: Option<f64>,
+    /// With its patient property.
+    pub cufft_patient_us: Option<f64>,
+    /// The best of the three, in copies of this run.
+    pub cufft_copies: Option<f64>,
+    /// Time to the plan of the best.
+    pub cufft_plan_ms: Option<f64>,
+    /// Its workspace.
+    pub cufft_workspace_bytes: Option<u64>,
+    /// FFTW, in this run.
+    pub fftw_us: Option<f64>,
+    /// The same in copies.
+    pub fftw_copies: Option<f64>,
+    /// cuFFT's best in an earlier run, in copies of that run.
+    pub cufft_before: Option<f64>,
+    /// VkFFT in that run.
+    pub vkfft_before: Option<f64>,
+    /// Which copy was the fastest.
+    pub copy: String,
+    /// Where it was measured.
+    pub device: String,
+    /// By which version of this program.
+    pub version: String,
+    /// Why it was skipped or failed.
+    pub note: String,
+}
+
+impl Record {
+    /// A line without figures of this run.
+    pub fn of(case: &Case, status: Status, device: &str, note: String) -> Self {
+        Self {
+            group: case.group.clone(),
+            data: case.data,
+            cufft_before: case.cufft_before().map(rounded),
+            vkfft_before: case.vkfft_before().map(rounded),
+            ..Self::empty(case.key(), status, device, note)
+        }
+    }
+
+    fn empty(key: Key, status: Status, device: &str, note: String) -> Self {
+        Self {
+            kind: key.kind,
+            precision: key.precision,
+            shape: key.shape,
+            batch: key.batch,
+            group: String::new(),
+            data: Data::Memory,
+            status,
+            copies: None,
+            best_copies: None,
+            us: None,
+            copy_us: None,
+            plan_ms: None,
+            workspace_bytes: None,
+            passes: None,
+            planned: Planned::Model,
+            cufft_out_us: None,
+            cufft_in_us: None,
+            cufft_patient_us: None,
+            cufft_copies: None,
+            cufft_plan_ms: None,
+            cufft_workspace_bytes: None,
+            fftw_us: None,
+            fftw_copies: None,
+            cufft_before: None,
+            vkfft_before: None,
+            copy: String::new(),
+            device: device.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            note,
+        }
+    }
+
+    /// What it is about.
+    pub fn key(&self) -> Key {
+        Key { kind: self.kind, precision: self.precision, shape: self.shape.clone(), batch: self.batch }
+    }
+
+    /// Points of one transform.
+    pub fn points(&self) -> f64 {
+        self.shape.0.iter().map(|&extent| extent as f64).product()
+    }
+
+    /// cuFFT in copies: of this run, else of the earlier one.
+    pub fn cufft(&self) -> Option<f64> {
+        self.cufft_copies.or(self.cufft_before)
+    }
+}
+
+/// A figure without digits that mean nothing.
+pub fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
+}
+
+/// Reads a file of results; of several lines of one problem the last.
+pub fn read(path: &Path) -> Result<Vec<Record>, CliError> {
+    let failed = |source| CliError::Read { path: path.into(), source };
+    let mut text = String::new();
+    File::open(path).and_then(|mut file| file.read_to_string(&mut text)).map_err(failed)?;
+    parse(path, whole_lines(&text))
+}
+
+/// The text up to the end of its last whole line: a run that was killed may have left a part of one.
+fn whole_lines(text: &str) -> &str {
+    &text[..text.rfind('\n').map_or(0, |end| end + 1)]
+}
+
+fn parse(path: &Path, text: &str) -> Result<Vec<Record>, CliError> {
+    let mut records: Vec<Record> = Vec::new();
+    for record in csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes()).deserialize() {
+        let record: Record = record.map_err(|error| CliError::Malformed {
+            path: path.into(),
+            kind: "results",
+            detail: csv_detail(&error),
+        })?;
+        records.retain(|earlier| earlier.key() != record.key());
+        records.push(record);
+    }
+    Ok(records)
+}
+
+/// A file of results that grows.
+pub struct Writer {
+    path: std::path::PathBuf,
+    file: File,
+}
+
+impl Writer {
+    /// Begins a file, or goes on with it; with it comes what it holds already.
+    pub fn open(path: &Path, resume: bool) -> Result<(Self, Vec<Record>), CliError> {
+        let failed = |existed| move |source| CliError::Write { path: path.into(), source, existed };
+        if path.is_dir() {
+            return Err(CliError::OutputIsFolder { path: path.into() });
+        }
+        if path.exists() && !resume {
+            return Err(CliError::ResultsExist { path: path.into() });
+        }
+        let mut options = OpenOptions::new();
+        let mut file =
+            options.read(true).write(true).create(true).truncate(false).open(path).map_err(failed(false))?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(|source| CliError::Read { path: path.into(), source })?;
+        let whole = whole_lines(&text);
+        let records = parse(path, whole)?;
+        file.set_len(whole.len() as u64).map_err(failed(true))?;
+        file.seek(SeekFrom::End(0)).map_err(failed(true))?;
+        let mut writer = Self { path: path.into(), file };
+        if whole.is_empty() {
+            writer.line(&header())?;
+        }
+        Ok((writer, records))
+    }
+
+    /// Appends a line: it is in the file when this returns.
+    pub fn append(&mut self, record: &Record) -> Result<(), CliError> {
+        self.line(&encoded(record, false))
+    }
+
+    fn line(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+        let failed = |source: io::Error| CliError::Write { path: self.path.clone(), source, existed: true };
+        self.file.write_all(bytes).and_then(|()| self.file.sync_data()).map_err(failed)
+    }
+}
+
+/// Results as text, with the header or without.
+fn encoded(record: &Record, header: bool) -> Vec<u8> {
+    let mut writer = csv::WriterBuilder::new().has_headers(header).from_writer(Vec::new());
+    // Writing to memory does not fail, and a record always has the same columns.
+    let _ = writer.serialize(record);
+    writer.into_inner().unwrap_or_default()
+}
+
+/// The names of the columns.
+fn header() -> Vec<u8> {
+    let key = Key { kind: Kind::C2c, precision: Width::F32, shape: Shape(vec![1]), batch: 1 };
+    let mut text = encoded(&Record::empty(key, Status::Skipped, "", String::new()), true);
+    text.truncate(text.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1));
+    text
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::suite::case::{BUILT_IN, suite};
+
+    /// Measured rows with those copies, of the suite's first problems.
+    pub fn measured(copies: &[f64]) -> Vec<Record> {
+        let cases = suite(BUILT_IN).unwrap();
+        let record = |(case, &copies): (&Case, &f64)| {
+            let mut record = Record::of(case, Status::Measured, "test", String::new());
+            (record.copies, record.us, record.copy_us) = (Some(copies), Some(copies * 100.0), Some(100.0));
+            record
+        };
+        cases.iter().zip(copies).map(record).collect()
+    }
+
+    #[test]
+    fn lines_come_back_and_a_cut_one_is_dropped() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("out.csv");
+        let records = measured(&[1.0, 1.5, 2.0]);
+        let (mut writer, before) = Writer::open(&path, false).unwrap();
+        assert!(before.is_empty());
+        for record in &records {
+            writer.append(record).unwrap();
+        }
+        assert_eq!(read(&path).unwrap(), records);
+        assert!(matches!(Writer::open(&path, false), Err(CliError::ResultsExist { .. })));
+        let text = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &text[..text.len() - 7]).unwrap();
+        let (mut writer, before) = Writer::open(&path, true).unwrap();
+        assert_eq!(before, records[..2]);
+        let again = Record { copies: Some(1.25), ..records[0].clone() };
+        writer.append(&again).unwrap();
+        assert_eq!(read(&path).unwrap(), [records[1].clone(), again], "the last line of a problem counts");
+    }
+
+    #[test]
+    fn results_of_record_are_whole() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let kept = |path: &Path| path.to_string_lossy().ends_with("-suite.csv");
+        for path in files.filter(|path| kept(path)) {
+            let records = read(&path).unwrap();
+            let known = suite(BUILT_IN).unwrap();
+            for record in &records {
+                assert!(
+                    known.iter().any(|case| case.key() == record.key()),
+                    "{}: {}",
+                    path.display(),
+                    record.key()
+                );
+                let timed = record.copies.is_some_and(|copies| copies > 0.3) && record.plan_ms.is_some();
+                assert_eq!(record.status == Status::Measured, timed, "{}", record.key());
+            }
+        }
+    }
+
+    #[test]
+    fn other_files_are_not_taken_for_results() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("other.csv");
+        std::fs::write(&path, "kind,precision,shape,batch\nc2c,f32,8,1\n").unwrap();
+        let error = Writer::open(&path, true).err().unwrap().to_string();
+        assert!(error.contains("other.csv") && error.contains("line 2"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap().len(), 39, "what is not ours stays as it is");
+        assert!(matches!(Writer::open(folder.path(), true), Err(CliError::OutputIsFolder { .. })));
+    }
+}

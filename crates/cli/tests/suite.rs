@@ -1,0 +1,133 @@
+//! Suites on the processor: rows as they come, going on, comparing, reporting, and everything typed wrong.
+
+mod support;
+
+use support::{Bench, texts};
+
+const SUITE: &[u8] = b"# three rows\nkind,precision,shape,batch,group\n\
+    c2c,f32,64,100,rows\nr2c,f32,64,100,real\nc2c,f64,8x8,10,planes\n";
+
+/// What measures everything quickly, here.
+const QUICK: [&str; 8] = ["bench", "--suite", "s.csv", "--device", "cpu", "--seconds", "0.01", "--csv"];
+
+fn quick<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    QUICK.iter().chain(more).copied().collect()
+}
+
+#[test]
+fn a_suite_is_measured_written_drawn_and_gone_on_with() {
+    let bench = Bench::new();
+    bench.file("s.csv", SUITE);
+    let out = bench.succeeds(&quick(&["o.csv", "--only", "64", "--plot", "o.png"]));
+    assert!(out.contains("c2c f32 64 batch 100") && out.contains("copies"), "{out}");
+    assert!(out.contains("skipped: transforms of real data"), "{out}");
+    assert!(!out.contains("8x8"), "{out}");
+    assert!(std::fs::read(bench.path("o.png")).unwrap().starts_with(b"\x89PNG"));
+    let first = std::fs::read_to_string(bench.path("o.csv")).unwrap();
+    assert_eq!(first.lines().count(), 3);
+    assert!(first.lines().nth(1).unwrap().starts_with("c2c,f32,64,100,rows,memory,measured,"));
+    assert!(first.lines().nth(2).unwrap().starts_with("r2c,f32,64,100,real,memory,skipped,"));
+
+    bench.fails(2, &quick(&["o.csv"]), &["o.csv is there already", "--resume"]);
+    let out = bench.succeeds(&quick(&["o.csv", "--resume"]));
+    assert!(out.contains("1 row, 2 are there already") && out.contains("8x8"), "{out}");
+    let all = std::fs::read_to_string(bench.path("o.csv")).unwrap();
+    assert!(all.starts_with(&first) && all.lines().count() == 4);
+    assert!(bench.succeeds(&quick(&["o.csv", "--resume"])).contains("0 rows, 3 are there"));
+}
+
+#[test]
+fn results_are_compared_and_reported() {
+    let bench = Bench::new();
+    bench.file("s.csv", SUITE);
+    bench.succeeds(&quick(&["old.csv"]));
+    assert!(bench.succeeds(&["bench", "--compare", "old.csv", "old.csv"]).contains("0 slower"));
+    let text = std::fs::read_to_string(bench.path("old.csv")).unwrap();
+    let line = text.lines().nth(1).unwrap();
+    let copies = line.split(',').nth(7).unwrap();
+    bench.file("new.csv", text.replace(line, &line.replacen(copies, "5000", 1)).as_bytes());
+    let output = bench.run(&["bench", "--compare", "old.csv", "new.csv", "--tolerance", "10%"]);
+    let (out, err) = texts(&output);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(out.contains("slower  c2c f32 64 batch 100"), "{out}");
+    assert!(err.contains("1 rows are slower by more than 10%"), "{err}");
+
+    let page =
+        "# Page\n\n<!-- figures: written by warpfft bench --report -->\n<!-- end of figures -->\n\nend\n";
+    bench.file("page.md", page.as_bytes());
+    bench.succeeds(&["bench", "--report", "new.csv", "--into", "page.md", "--plot", "p.png"]);
+    let page = std::fs::read_to_string(bench.path("page.md")).unwrap();
+    assert!(page.contains("| c2c f32 64 batch 100 | 5000.000 |") && page.ends_with("\n\nend\n"), "{page}");
+    assert!(bench.path("p.png").exists());
+    bench.file("bare.md", b"# Page\n");
+    bench.fails(3, &["bench", "--report", "new.csv", "--into", "bare.md"], &["bare.md", "no lines"]);
+}
+
+#[test]
+fn rows_may_work_on_data_in_the_cache() {
+    let bench = Bench::new();
+    bench.file("s.csv", b"kind,precision,shape,batch,data\nc2c,f32,64,1,cache\nc2c,f32,64,2,memory\n");
+    bench.succeeds(&quick(&["o.csv"]));
+    let text = std::fs::read_to_string(bench.path("o.csv")).unwrap();
+    assert!(text.contains("c2c,f32,64,1,,cache,measured") && text.contains("c2c,f32,64,2,,memory,measured"));
+    let sets = |more: &[&str]| {
+        let args = ["bench", "64", "--device", "cpu", "--seconds", "0.01", "--json"];
+        let out = bench.succeeds(&args.iter().chain(more).copied().collect::<Vec<_>>());
+        let rows: serde_json::Value = serde_json::from_str(&out).unwrap();
+        rows[0]["buffer_sets"].as_u64().unwrap()
+    };
+    assert_eq!(sets(&["--in-cache"]), 1);
+    assert!(sets(&[]) > 1000);
+    bench.file("bad.csv", b"kind,precision,shape,batch,data\nc2c,f32,64,1,disk\n");
+    bench.fails(3, &["bench", "--suite", "bad.csv", "--device", "cpu"], &["line 2", "disk"]);
+}
+
+#[test]
+fn out_of_time_keeps_what_there_is() {
+    let bench = Bench::new();
+    bench.file("s.csv", SUITE);
+    let args = quick(&["o.csv", "--budget", "0.000001", "--plot", "o.png"]);
+    bench.fails(130, &args, &["stopped with", "rows left", "--resume"]);
+    // The first row may have been under way before the time was over.
+    assert!(std::fs::read_to_string(bench.path("o.csv")).unwrap().lines().count() <= 2);
+    assert!(bench.path("o.png").exists());
+}
+
+#[test]
+fn other_libraries_are_named_with_what_is_missing() {
+    let bench = Bench::new();
+    bench.file("s.csv", SUITE);
+    let out = bench.succeeds(&quick(&["o.csv", "--peers"]));
+    assert!(out.contains("FFTW") && (out.contains("beside") || out.contains("stay empty")), "{out}");
+}
+
+#[test]
+fn what_is_typed_wrong_is_named() {
+    let bench = Bench::new();
+    bench.file("s.csv", SUITE);
+    bench.file("bad.csv", b"kind,precision,shape,batch\nc2c,f32,64,1\nc2c,f32,6y4,1\n");
+    let fails = |code, args: &[&str], words: &[&str]| bench.fails(code, args, words);
+    fails(3, &["bench", "--suite", "absent", "--device", "cpu"], &["cannot read the suite absent", "h200"]);
+    fails(3, &["bench", "--suite", "bad.csv", "--device", "cpu"], &["line 3", "6y4"]);
+    fails(2, &["bench", "--suite", "s.csv", "--only", "c2d", "--device", "cpu"], &["'c2d'", "words"]);
+    fails(4, &["bench", "--suite", "s.csv", "--device", "sim"], &["cannot do measure time"]);
+    fails(3, &["bench", "--compare", "s.csv", "s.csv"], &["s.csv", "line 3"]);
+    fails(3, &["bench", "--compare", "none.csv", "s.csv"], &["cannot read none.csv"]);
+    fails(3, &["bench", "--report", "s.csv"], &["s.csv", "line 3"]);
+    for args in [
+        &["bench"][..],
+        &["bench", "--suite", "h200", "64"],
+        &["bench", "--only", "64", "64"],
+        &["bench", "--resume", "--suite", "h200"],
+        &["bench", "--suite", "h200", "--plot", "x.jpg"],
+        &["bench", "--suite", "h200", "--budget", "-1"],
+        &["bench", "--compare", "a.csv"],
+        &["bench", "--compare", "a.csv", "b.csv", "--tolerance", "much"],
+        &["bench", "64", "--into", "page.md"],
+    ] {
+        let output = bench.run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", texts(&output).1);
+    }
+    let before = bench.names();
+    assert_eq!(before, ["bad.csv", "s.csv"], "nothing is left behind");
+}

@@ -1,0 +1,298 @@
+//! What the compiler was free to choose for a problem, as data: which plans, what may share a pass, which tiles. The
+//! cost model's choice is one recipe of many; [`candidates`] lists the best few, for whoever can time them, and
+//! [`Compiled::by`](crate::program::Compiled::by) follows one.
+//!
+//! Alternatives come from the same search as the model's own choice, within limits that are narrower than the
+//! device's: so a new identity or a new kind of tile is found here without being named. For the same reason a recipe
+//! from outside is followed only if the search offers it, and is refused otherwise.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cost;
+use crate::error::Error;
+use crate::lower::tile::{self, Choice, Tile};
+use crate::pass::Pass;
+use crate::plan::Plan;
+use crate::planner::Planner;
+use crate::problem::{Precision, Problem};
+use crate::schedule::{self, Schedule};
+use crate::solve::SOLVERS;
+use crate::target::Limits;
+
+/// Everything that the compiler was free to choose.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Plan of each transform dimension, in the problem's order; as text, an s-expression.
+    #[serde(with = "texts")]
+    pub plans: Vec<Plan>,
+    /// What a tile of dimensions that share a pass may take; `None`: all that the device has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Within>,
+    /// Tile of each pass.
+    pub tiles: Vec<Tile>,
+}
+
+/// Limits narrower than the device's, for what is one pass and what are two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Within {
+    /// Blocks of a cluster.
+    pub cluster: u32,
+    /// Shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+}
+
+/// A recipe, and what the cost model thinks of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The recipe.
+    pub recipe: Recipe,
+    /// Copies that the cost model expects.
+    pub copies: f64,
+}
+
+/// Plans of one length that are tried at most.
+const MOST_PLANS: usize = 8;
+/// Schedules whose tiles are varied.
+const MOST_VARIED: usize = 4;
+/// Tiles of one pass that are tried at most.
+const MOST_TILES: usize = 8;
+
+/// The best few ways to compile a problem by the cost model, at most `most`: first the one that
+/// [`compile`](crate::compile) takes, then the others by their estimates.
+///
+/// # Errors
+///
+/// As [`compile`](crate::compile).
+///
+/// # Examples
+///
+/// ```
+/// use warpfft_core::{program::Compiled, recipe::candidates, request::Fft, target::Limits};
+///
+/// let (problem, limits) = (Fft::new([1000]).batch(64).build()?, Limits::h200());
+/// let found = candidates(&problem, &limits, 10)?;
+/// assert!(found.len() > 1);
+/// let other = Compiled::by(&found[1].recipe, &problem, &limits)?;
+/// assert_eq!(other.program.problem, problem);
+/// # Ok::<(), warpfft_core::Error>(())
+/// ```
+pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec<Candidate>, Error> {
+    let estimate = Draft::new(problem, limits, None, None)?;
+    let mut drafts = vec![estimate];
+    for within in widths(limits) {
+        let narrowed = narrowed(limits, within);
+        let Ok(base) = schedule::schedule(problem, &narrowed) else { continue };
+        drafts.extend(Draft::new(problem, limits, within, Some(&base.plans)).ok());
+        let mut lengths: Vec<u64> = problem.transform.iter().map(|dim| dim.n).collect();
+        lengths.sort_unstable();
+        lengths.dedup();
+        for n in lengths {
+            for plan in ranked(n, &narrowed, problem.precision) {
+                // What is best for one dimension of that length is tried for all.
+                let mut plans = base.plans.clone();
+                plans.iter_mut().filter(|own| own.len() == n).for_each(|own| *own = plan.clone());
+                drafts.extend(Draft::new(problem, limits, within, Some(&plans)).ok());
+            }
+        }
+    }
+    let first = drafts.remove(0);
+    drafts.sort_by(|a, b| a.copies().total_cmp(&b.copies()));
+    let mut all = vec![first];
+    all.extend(drafts);
+    distinct(&mut all);
+    let varied: Vec<Draft> = all.iter().take(MOST_VARIED).flat_map(|draft| draft.varied(limits)).collect();
+    let first = all.remove(0);
+    all.extend(varied);
+    all.sort_by(|a, b| a.copies().total_cmp(&b.copies()));
+    all.insert(0, first);
+    distinct(&mut all);
+    all.truncate(most);
+    Ok(all.iter().map(|draft| Candidate { recipe: draft.recipe(), copies: draft.copies() }).collect())
+}
+
+/// A recipe with what came of it.
+struct Draft {
+    within: Option<Within>,
+    schedule: Schedule,
+    choices: Vec<Choice>,
+    /// Elements of the problem, by which passes weigh.
+    elements: f64,
+}
+
+impl Draft {
+    /// Schedules by plans, or by those that the cost model prefers, with the cheapest tiles.
+    fn new(
+        problem: &Problem,
+        limits: &Limits,
+        within: Option<Within>,
+        plans: Option<&[Plan]>,
+    ) -> Result<Self, Error> {
+        let narrowed = narrowed(limits, within);
+        let schedule = match plans {
+            Some(plans) => schedule::by_plans(problem, &narrowed, plans.to_vec())?,
+            None => schedule::schedule(problem, &narrowed)?,
+        };
+        let choose = |pass| tile::choose(pass, limits).ok_or_else(|| refused("a pass has no tile".into()));
+        let choices = schedule.passes.iter().map(choose).collect::<Result<_, _>>()?;
+        Ok(Self { within, schedule, choices, elements: problem.elements() as f64 })
+    }
+
+    fn copies(&self) -> f64 {
+        let weighed = |(choice, pass): (&Choice, &Pass)| choice.cost * pass.elements() as f64 / self.elements;
+        self.choices.iter().zip(&self.schedule.passes).map(weighed).sum()
+    }
+
+    /// The same with other tiles, one pass at a time.
+    fn varied(&self, limits: &Limits) -> Vec<Self> {
+        let mut all = Vec::new();
+        for (at, pass) in self.schedule.passes.iter().enumerate() {
+            for choice in tiles(pass, limits).into_iter().take(MOST_TILES) {
+                let mut choices = self.choices.clone();
+                choices[at] = choice;
+                all.push(Self { schedule: self.schedule.clone(), choices, ..*self });
+            }
+        }
+        all
+    }
+
+    fn recipe(&self) -> Recipe {
+        let tiles = self.choices.iter().map(|choice| choice.tile.clone()).collect();
+        Recipe { plans: self.schedule.plans.clone(), within: self.within, tiles }
+    }
+
+    /// Whether it leads to the same program.
+    fn same(&self, other: &Self) -> bool {
+        let tiles = |draft: &Self| draft.choices.iter().map(|choice| choice.tile.clone()).collect::<Vec<_>>();
+        self.schedule == other.schedule && tiles(self) == tiles(other)
+    }
+}
+
+/// Keeps the first of those that lead to the same program.
+fn distinct(drafts: &mut Vec<Draft>) {
+    let mut kept: Vec<Draft> = Vec::with_capacity(drafts.len());
+    for draft in drafts.drain(..) {
+        if !kept.iter().any(|earlier| earlier.same(&draft)) {
+            kept.push(draft);
+        }
+    }
+    *drafts = kept;
+}
+
+/// What passes may take: all that the device has, one block, and parts of its shared memory.
+fn widths(limits: &Limits) -> Vec<Option<Within>> {
+    let mut all = vec![None];
+    let shared = limits.shared_bytes;
+    let clustered = limits.max_cluster > 1;
+    let narrower = [(limits.max_cluster / 2, 1), (1, 1), (1, 2), (1, 4)];
+    let narrower = narrower.into_iter().filter(|&(cluster, part)| part > 1 || (clustered && cluster > 0));
+    all.extend(narrower.map(|(cluster, part)| Some(Within { cluster, shared_bytes: shared / part })));
+    all
+}
+
+fn narrowed(limits: &Limits, within: Option<Within>) -> Limits {
+    match within {
+        Some(Within { cluster, shared_bytes }) => {
+            Limits { max_cluster: cluster, shared_bytes, ..limits.clone() }
+        }
+        None => limits.clone(),
+    }
+}
+
+/// Plans that some solver offers for a length, the cheapest first.
+fn ranked(n: u64, limits: &Limits, precision: Precision) -> Vec<Plan> {
+    let planner = Planner::new(limits, precision);
+    let offered = SOLVERS.iter().flat_map(|solver| solver.plans(n, &planner));
+    let mut plans: Vec<(f64, Plan)> =
+        offered.filter_map(|plan| Some((cost::of_plan(&plan, limits, precision)?, plan))).collect();
+    plans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    plans.dedup_by(|a, b| a.1 == b.1);
+    plans.into_iter().map(|(_, plan)| plan).take(MOST_PLANS).collect()
+}
+
+/// Tiles that are the cheapest within narrower limits each, the cheapest first.
+fn tiles(pass: &Pass, limits: &Limits) -> Vec<Choice> {
+    let threads = [64, 128, 256, 512, limits.max_threads].map(|n| n.min(limits.max_threads));
+    let registers =
+        [40, 64, 96, 128, limits.registers_per_thread].map(|n| n.min(limits.registers_per_thread));
+    let pairs = threads.iter().flat_map(|&t| registers.iter().map(move |&r| (t, r)));
+    let mut narrower: Vec<Limits> = pairs
+        .map(|(threads, registers)| Limits {
+            max_threads: threads,
+            registers_per_thread: registers,
+            ..limits.clone()
+        })
+        .collect();
+    narrower
+        .extend([2, 4, 8].map(|part| Limits { shared_bytes: limits.shared_bytes / part, ..limits.clone() }));
+    let clusters = [1, 2, 4, 8].into_iter().filter(|&size| size < limits.max_cluster);
+    narrower.extend(clusters.map(|size| Limits { max_cluster: size, ..limits.clone() }));
+    let mut found: Vec<Choice> = Vec::new();
+    for choice in narrower.iter().filter_map(|limits| tile::choose(pass, limits)) {
+        // What fits less fits the device; the others have a driver that makes room where the model sees none.
+        let known = found.iter().any(|other| other.tile == choice.tile);
+        if !known && cost::occupancy(pass, &choice.tile, limits).is_some() {
+            found.push(choice);
+        }
+    }
+    found.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    found
+}
+
+impl Recipe {
+    /// The schedule and the tiles that a recipe asks for, if the search offers them for this problem and device.
+    pub(crate) fn followed(
+        &self,
+        problem: &Problem,
+        limits: &Limits,
+    ) -> Result<(Schedule, Vec<Choice>), Error> {
+        if !widths(limits).contains(&self.within) {
+            return Err(refused("what may share a pass is of another device".into()));
+        }
+        let narrowed = narrowed(limits, self.within);
+        let (got, wanted) = (self.plans.len(), problem.transform.len());
+        if got != wanted {
+            return Err(refused(format!("it has {got} plans for {wanted} dimensions")));
+        }
+        let planner = Planner::new(&narrowed, problem.precision);
+        for (dim, plan) in problem.transform.iter().zip(&self.plans) {
+            let offered = |plans: Vec<Plan>| plans.contains(plan);
+            if !SOLVERS.iter().any(|solver| offered(solver.plans(dim.n, &planner))) {
+                return Err(refused(format!("no solver offers {plan} for length {}", dim.n)));
+            }
+        }
+        let schedule = schedule::by_plans(problem, &narrowed, self.plans.clone())?;
+        let (got, wanted) = (self.tiles.len(), schedule.passes.len());
+        if got != wanted {
+            return Err(refused(format!("it has {got} tiles for {wanted} passes")));
+        }
+        let find = |(tile, pass): (&Tile, &Pass)| {
+            let mut offered = tile::choose(pass, limits).into_iter().chain(tiles(pass, limits));
+            let found = offered.find(|choice| choice.tile == *tile);
+            found.ok_or_else(|| refused(format!("the search does not offer {tile:?}")))
+        };
+        let choices = self.tiles.iter().zip(&schedule.passes).map(find).collect::<Result<_, _>>()?;
+        Ok((schedule, choices))
+    }
+}
+
+fn refused(detail: String) -> Error {
+    Error::Recipe { detail }
+}
+
+/// Plans as texts.
+mod texts {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+    use super::Plan;
+
+    pub fn serialize<S: Serializer>(plans: &[Plan], to: S) -> Result<S::Ok, S::Error> {
+        plans.iter().map(ToString::to_string).collect::<Vec<_>>().serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Plan>, D::Error> {
+        let texts = Vec::<String>::deserialize(from)?;
+        texts.iter().map(|text| text.parse().map_err(de::Error::custom)).collect()
+    }
+}

@@ -1,0 +1,162 @@
+//! Recipes: the best few ways to compile a problem lead to programs that compute it; what does not fit is refused.
+
+#[allow(dead_code, reason = "only a part is needed here")]
+mod common;
+
+use warpfft_core::error::Error;
+use warpfft_core::problem::{Placement, Precision, Problem};
+use warpfft_core::program::{Compiled, compile};
+use warpfft_core::recipe::{Candidate, Recipe, Within, candidates};
+use warpfft_core::request::Fft;
+use warpfft_core::target::Limits;
+
+fn problem(shape: &[u64], batch: u64) -> Problem {
+    Fft::new(shape.to_vec()).batch(batch).build().expect("it is possible")
+}
+
+fn found(problem: &Problem, limits: &Limits) -> Vec<Candidate> {
+    candidates(problem, limits, 24).expect("it has plans")
+}
+
+#[test]
+fn the_first_candidate_is_the_compilers_own_choice() {
+    for limits in [Limits::h200(), Limits::webgpu_min()] {
+        for (shape, batch) in
+            [(&[1000][..], 64), (&[4099], 8), (&[24, 24, 24], 4), (&[1 << 20], 1), (&[16], 1)]
+        {
+            let problem = problem(shape, batch);
+            let all = found(&problem, &limits);
+            let own = compile(&problem, &limits).expect("it has a plan");
+            let first = Compiled::by(&all[0].recipe, &problem, &limits).expect("it was just offered").program;
+            assert_eq!((&first.kernels, &first.launches), (&own.kernels, &own.launches), "{shape:?}");
+            assert!(all[1..].windows(2).all(|pair| pair[0].copies <= pair[1].copies), "{shape:?}");
+            for (i, one) in all.iter().enumerate() {
+                assert!(all[..i].iter().all(|other| other.recipe != one.recipe), "{shape:?}: {i} twice");
+            }
+        }
+    }
+}
+
+#[test]
+fn candidates_differ_in_plans_and_tiles() {
+    let all = found(&problem(&[1000], 1000), &Limits::h200());
+    let distinct = |pick: fn(&Recipe) -> String| {
+        let mut texts: Vec<String> = all.iter().map(|one| pick(&one.recipe)).collect();
+        texts.sort();
+        texts.dedup();
+        texts.len()
+    };
+    assert!(distinct(|recipe| format!("{:?}", recipe.plans)) >= 3);
+    assert!(distinct(|recipe| format!("{:?}", recipe.tiles)) >= 5);
+    assert!(all.len() <= 24 && found(&problem(&[1000], 1000), &Limits::h200()).len() == all.len());
+    assert_eq!(candidates(&problem(&[1000], 1000), &Limits::h200(), 1).map(|all| all.len()), Ok(1));
+}
+
+/// Runs every candidate of a problem on the simulator, on random data.
+fn check(problem: &Problem, limits: &Limits) {
+    let (precision, count) = (problem.precision, problem.elements() as usize);
+    let tolerance = if precision == Precision::F32 { 1.5e-6 } else { 2e-15 };
+    let input = common::random(count, precision);
+    let in_place = problem.placement == Placement::InPlace;
+    let before = if in_place { input.clone() } else { common::random(count, precision) };
+    let want = common::reference(problem, &input, &before);
+    let key = format!("{:?} {precision:?}", problem.transform.iter().map(|dim| dim.n).collect::<Vec<_>>());
+    for (i, one) in found(problem, limits).iter().enumerate() {
+        let compiled = Compiled::by(&one.recipe, problem, limits).expect("it was just offered");
+        let run = common::run(&compiled.program, limits, &input, &before);
+        let (got, _) = run.unwrap_or_else(|fault| panic!("{key}, candidate {i}: {fault}"));
+        let error = common::error(&got, &want);
+        assert!(error < tolerance, "{key}, candidate {i}, {:?}: {error:e}", one.recipe);
+    }
+}
+
+const SHAPES: [&[u64]; 16] = [
+    &[2],
+    &[7],
+    &[31],
+    &[37],
+    &[60],
+    &[96],
+    &[131],
+    &[251],
+    &[256],
+    &[1000],
+    &[1009],
+    &[2187],
+    &[6, 10],
+    &[16, 12],
+    &[37, 4],
+    &[4, 6, 5],
+];
+
+#[test]
+fn every_candidate_computes_the_transform() {
+    for shape in SHAPES {
+        check(&problem(shape, 5), &Limits::h200());
+    }
+}
+
+#[test]
+fn every_candidate_computes_in_double_precision_and_in_place() {
+    for shape in SHAPES.into_iter().step_by(2) {
+        let double = Fft::new(shape.to_vec()).batch(3).f64().inverse().build().expect("it is possible");
+        check(&double, &Limits::h200());
+        let in_place = Fft::new(shape.to_vec()).batch(3).in_place().build().expect("it is possible");
+        check(&in_place, &Limits::h200());
+    }
+}
+
+#[test]
+fn every_candidate_of_several_passes_computes_the_transform() {
+    let tight = Limits { shared_bytes: 4096, max_threads: 64, name: "tight".into(), ..Limits::h200() };
+    for shape in [&[1024][..], &[1500], &[1021], &[4096], &[32, 48], &[12, 16, 10]] {
+        check(&problem(shape, 2), &tight);
+        check(&problem(shape, 2), &Limits { max_cluster: 1, ..tight.clone() });
+    }
+}
+
+#[test]
+fn recipes_are_readable_text_and_come_back() {
+    for (shape, batch) in [(&[4099][..], 8), (&[1 << 20], 1), (&[100, 100], 3)] {
+        for one in found(&problem(shape, batch), &Limits::h200()) {
+            let text = serde_json::to_string(&one.recipe).expect("it is plain data");
+            assert!(text.starts_with(r#"{"plans":["("#), "{text}");
+            assert_eq!(serde_json::from_str::<Recipe>(&text).expect("it was just written"), one.recipe);
+        }
+    }
+    let wrong = |text: &str| serde_json::from_str::<Recipe>(text).expect_err("it is wrong").to_string();
+    assert!(wrong(r#"{"plans":["(mixed-radix 8"],"tiles":[]}"#).contains("expected"));
+    assert!(wrong(r#"{"plans":[],"tiles":[],"more":1}"#).contains("more"));
+}
+
+#[test]
+fn what_the_search_does_not_offer_is_refused() {
+    let (asked, limits) = (problem(&[1000], 64), Limits::h200());
+    let good = found(&asked, &limits)[0].recipe.clone();
+    let refused =
+        |recipe: &Recipe, problem: &Problem, limits: &Limits| match Compiled::by(recipe, problem, limits) {
+            Err(Error::Recipe { detail }) => detail,
+            other => panic!("{recipe:?}: {:?}", other.map(|compiled| compiled.parts)),
+        };
+    let with_plan = |text: &str| Recipe { plans: vec![text.parse().expect("a plan")], ..good.clone() };
+    for plan in ["(split (split (mixed-radix 10 10) (mixed-radix 5)) (mixed-radix 2))", "(mixed-radix 10 10)"]
+    {
+        assert!(refused(&with_plan(plan), &asked, &limits).contains("no solver offers"));
+    }
+    let mut tile = good.clone();
+    tile.tiles[0].threads = 999_983;
+    assert!(refused(&tile, &asked, &limits).contains("999983"));
+    let mut batch = good.clone();
+    batch.tiles[0].batch = vec![];
+    refused(&batch, &asked, &limits);
+    assert!(refused(&Recipe { plans: vec![], ..good.clone() }, &asked, &limits).contains("0 plans"));
+    assert!(refused(&Recipe { tiles: vec![], ..good.clone() }, &asked, &limits).contains("0 tiles"));
+    let within = Some(Within { cluster: 3, shared_bytes: 7 });
+    assert!(refused(&Recipe { within, ..good.clone() }, &asked, &limits).contains("another device"));
+    refused(&good, &problem(&[1024], 64), &limits);
+    refused(&good, &problem(&[10, 100], 64), &limits);
+    let mut double = asked;
+    double.precision = Precision::F64;
+    // The same numbers may suit or not; what matters is that it is an answer.
+    assert!(!matches!(Compiled::by(&good, &double, &limits), Err(Error::Plan { .. })));
+}

@@ -1,0 +1,188 @@
+//! The autotuner: times the best few candidates of a problem on the device, within a budget of time that the caller
+//! gives, and keeps the fastest whose output is right.
+
+mod judge;
+
+use std::time::{Duration, Instant};
+
+use warpfft_core::problem::Problem;
+use warpfft_core::program::Compiled;
+use warpfft_core::recipe::{Candidate, Recipe, candidates};
+use warpfft_core::target::Limits;
+
+use self::judge::Judge;
+use crate::device::Device;
+use crate::error::Error;
+use crate::plan::Plan;
+use crate::wisdom::Entry;
+
+/// One candidate that was tried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// What was compiled.
+    pub recipe: Recipe,
+    /// Copies that the cost model expected.
+    pub predicted: f64,
+    /// Seconds of one transform of the whole batch, the median; or why it is out.
+    pub seconds: Result<f64, Error>,
+}
+
+/// What tuning found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tuned {
+    /// The fastest, for [`Wisdom::insert`](crate::Wisdom::insert).
+    pub entry: Entry,
+    /// All that were tried, the cost model's choice first.
+    pub trials: Vec<Trial>,
+    /// Index of the fastest.
+    pub best: usize,
+    /// Candidates that there was no time for.
+    pub untried: usize,
+}
+
+impl Tuned {
+    /// Time of the cost model's choice over that of the fastest: 1 where they are the same.
+    pub fn gain(&self) -> f64 {
+        let seconds = |at: usize| self.trials[at].seconds.clone().unwrap_or(f64::NAN);
+        seconds(0) / seconds(self.best)
+    }
+}
+
+/// Candidates at most.
+const MOST: usize = 24;
+/// Candidates that are made ready at once at most.
+const MOST_AT_ONCE: usize = 8;
+/// Share of the budget for making them ready.
+const READY: f64 = 0.4;
+/// Share of the budget for timing them.
+const RACE: f64 = 0.4;
+/// The cost model's choice stays unless another is faster by this: less is noise.
+const MARGIN: f64 = 1.01;
+
+impl Device {
+    /// Times the best few ways to do a problem here for about this long, and says which is the fastest. At least
+    /// the cost model's choice and the next best are tried, however short the time.
+    ///
+    /// # Errors
+    ///
+    /// The device has no kernels to choose from, cannot be timed or cannot do the problem.
+    pub fn tune(&self, problem: &Problem, budget: Duration) -> Result<Tuned, Error> {
+        let race = |plans: &[&Plan], budget| {
+            let works: Vec<_> = plans.iter().map(|plan| plan.work()).collect();
+            works.first().map_or(Ok(Vec::new()), |first| first.race(&works, budget))
+        };
+        let mut tuned = tune(self, problem, budget, &race)?;
+        // What it is in copies, for those who read the file. A device that cannot say does not spoil the rest.
+        let share = budget.mul_f64((1.0 - READY - RACE) / 2.0);
+        let best = &tuned.trials[tuned.best];
+        let made = load(self, problem, limits(self)?, &best.recipe);
+        if let (Ok(measured), Ok(seconds)) = (made.and_then(|plan| plan.measure(share)), &best.seconds) {
+            let copies = measured.copies();
+            let estimate = tuned.trials[0].seconds.as_ref().ok().map(|first| copies * first / seconds);
+            tuned.entry = Entry::new(self.name(), problem, &best.recipe, Some(copies), estimate);
+        }
+        Ok(tuned)
+    }
+}
+
+/// Median seconds of each of some plans.
+type Race<'a> = &'a dyn Fn(&[&Plan], Duration) -> Result<Vec<f64>, Error>;
+
+fn limits(device: &Device) -> Result<&Limits, Error> {
+    device.limits().ok_or_else(|| Error::Unsupported {
+        device: device.name().to_owned(),
+        what: "tune: it has no kernels to choose from".into(),
+        would_work: "tune on a GPU".into(),
+    })
+}
+
+fn load(device: &Device, problem: &Problem, limits: &Limits, recipe: &Recipe) -> Result<Plan, Error> {
+    device.load(Compiled::by(recipe, problem, limits)?.program)
+}
+
+/// Candidates that are made ready at once: nearly all of that time goes into the driver's assembler.
+fn width() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from).clamp(2, MOST_AT_ONCE)
+}
+
+fn loaded(
+    device: &Device,
+    problem: &Problem,
+    limits: &Limits,
+    candidates: &[Candidate],
+) -> Vec<Result<Plan, Error>> {
+    // Plain threads, and not the pool: assembling waits inside the driver.
+    std::thread::scope(|scope| {
+        let start = |one: &'_ Candidate| {
+            let recipe = one.recipe.clone();
+            scope.spawn(move || load(device, problem, limits, &recipe))
+        };
+        let started: Vec<_> = candidates.iter().map(start).collect();
+        let finish = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        started.into_iter().map(finish).collect()
+    })
+}
+
+fn tune(device: &Device, problem: &Problem, budget: Duration, race: Race<'_>) -> Result<Tuned, Error> {
+    let limits = limits(device)?;
+    let found = candidates(problem, limits, MOST)?;
+    let started = Instant::now();
+    let (mut trials, mut plans) = (Vec::new(), Vec::new());
+    for candidates in found.chunks(width()) {
+        let ready = plans.iter().flatten().count();
+        if ready >= 2 && started.elapsed() > budget.mul_f64(READY) {
+            break;
+        }
+        for (candidate, plan) in candidates.iter().zip(loaded(device, problem, limits, candidates)) {
+            let failed = plan.as_ref().err().cloned();
+            if let (0, Some(error)) = (trials.len(), &failed) {
+                return Err(error.clone());
+            }
+            let seconds = failed.map_or(Ok(f64::NAN), Err);
+            trials.push(Trial { recipe: candidate.recipe.clone(), predicted: candidate.copies, seconds });
+            plans.push(plan.ok());
+        }
+    }
+    let (places, ready): (Vec<usize>, Vec<&Plan>) =
+        plans.iter().enumerate().filter_map(|(at, plan)| Some((at, plan.as_ref()?))).unzip();
+    for (&at, seconds) in places.iter().zip(race(&ready, budget.mul_f64(RACE))?) {
+        trials[at].seconds = Ok(seconds);
+    }
+    let best = fastest(problem, &plans, &mut trials)?;
+    let entry = Entry::new(device.name(), problem, &trials[best].recipe, None, None);
+    let untried = found.len() - trials.len();
+    Ok(Tuned { entry, trials, best, untried })
+}
+
+/// The fastest of those whose output is that of the first; the others' trials say that it is not.
+fn fastest(problem: &Problem, plans: &[Option<Plan>], trials: &mut [Trial]) -> Result<usize, Error> {
+    let mut order: Vec<(f64, usize)> = trials
+        .iter()
+        .enumerate()
+        .filter_map(|(at, trial)| trial.seconds.as_ref().ok().map(|&seconds| (seconds, at)))
+        .collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let first = order.iter().find(|(_, at)| *at == 0).map_or(f64::MAX, |&(seconds, _)| seconds);
+    let (Some(own), mut judge) = (plans[0].as_ref(), None) else { return Ok(0) };
+    for (seconds, at) in order {
+        if at == 0 || seconds * MARGIN > first {
+            return Ok(0);
+        }
+        let Some(plan) = &plans[at] else { continue };
+        if judge.is_none() {
+            judge = Some(Judge::new(problem, own)?);
+        }
+        let distance = judge.as_ref().map_or(Ok(f64::NAN), |judge| judge.distance(plan))?;
+        if distance <= judge::tolerance(problem.precision) {
+            return Ok(at);
+        }
+        let detail = format!("its output is {distance:.1e} away from that of the cost model's choice");
+        trials[at].seconds = Err(Error::Program { detail });
+    }
+    Ok(0)
+}
+
+#[cfg(test)]
+mod tests;

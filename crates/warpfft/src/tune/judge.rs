@@ -1,0 +1,105 @@
+//! Whether a candidate's output is that of the cost model's choice, on random data of the whole problem.
+
+use warpfft_core::problem::{Placement, Precision, Problem};
+
+use crate::device::backend::HostJob;
+use crate::error::Error;
+use crate::measure;
+use crate::plan::Plan;
+use crate::span;
+
+/// Relative distance of two right outputs at most.
+pub(super) fn tolerance(precision: Precision) -> f64 {
+    match precision {
+        Precision::F32 => 1e-5,
+        Precision::F64 => 1e-13,
+    }
+}
+
+/// Two planes of bytes, aligned for any number; the second is empty for interleaved data.
+#[derive(Clone)]
+struct Planes([(Vec<u64>, usize); 2]);
+
+/// Bytes after which random data repeats: a multiple of no large power of two, so that transforms of the usual
+/// lengths differ from each other.
+const PERIOD: u64 = (1 << 25) - 40;
+
+impl Planes {
+    fn noise(bytes: [u64; 2], precision: Precision) -> Result<Self, Error> {
+        let plane = |bytes: u64| {
+            let noise = measure::noise(bytes.min(PERIOD), precision == Precision::F64, "processor")?;
+            let mut words: Vec<u64> = bytemuck::pod_collect_to_vec(&noise);
+            let wanted = bytes.div_ceil(8) as usize;
+            let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
+            words.try_reserve_exact(wanted.saturating_sub(words.len())).map_err(full)?;
+            while words.len() < wanted {
+                words.extend_from_within(..words.len().min(wanted - words.len()));
+            }
+            Ok::<_, Error>((words, bytes as usize))
+        };
+        Ok(Self([plane(bytes[0])?, plane(bytes[1])?]))
+    }
+
+    fn bytes(&self) -> [&[u8]; 2] {
+        self.0.each_ref().map(|(words, length)| &bytemuck::cast_slice(words)[..*length])
+    }
+
+    fn bytes_mut(&mut self) -> [&mut [u8]; 2] {
+        self.0.each_mut().map(|(words, length)| &mut bytemuck::cast_slice_mut(words)[..*length])
+    }
+
+    /// All numbers, one after the other.
+    fn numbers(&self, precision: Precision) -> Box<dyn Iterator<Item = f64> + '_> {
+        let planes = self.bytes().into_iter();
+        match precision {
+            Precision::F32 => {
+                Box::new(planes.flat_map(bytemuck::cast_slice::<u8, f32>).copied().map(f64::from))
+            }
+            Precision::F64 => Box::new(planes.flat_map(bytemuck::cast_slice::<u8, f64>).copied()),
+        }
+    }
+}
+
+/// Random input, and the output that belongs to it.
+pub(super) struct Judge<'a> {
+    problem: &'a Problem,
+    /// `None` in place.
+    input: Option<Planes>,
+    /// What is in the output before; in place, the input.
+    before: Planes,
+    right: Planes,
+}
+
+impl<'a> Judge<'a> {
+    /// Takes a plan's output for right.
+    pub fn new(problem: &'a Problem, right: &Plan) -> Result<Self, Error> {
+        let read = span::plane_bytes(problem, problem.input, span::input(problem)?);
+        let write = span::plane_bytes(problem, problem.output, span::output(problem)?);
+        let in_place = problem.placement == Placement::InPlace;
+        let before = if in_place { [write[0].max(read[0]), write[1].max(read[1])] } else { write };
+        let before = Planes::noise(before, problem.precision)?;
+        let input = (!in_place).then(|| Planes::noise(read, problem.precision)).transpose()?;
+        let mut judge = Self { problem, input, before, right: Planes::noise([0, 0], problem.precision)? };
+        judge.right = judge.run(right)?;
+        Ok(judge)
+    }
+
+    fn run(&self, plan: &Plan) -> Result<Planes, Error> {
+        let mut output = self.before.clone();
+        let input = self.input.as_ref().map(Planes::bytes);
+        plan.work().run(HostJob { input, output: output.bytes_mut() })?;
+        Ok(output)
+    }
+
+    /// Relative distance in the Euclidean norm of a plan's output from the right one.
+    pub fn distance(&self, plan: &Plan) -> Result<f64, Error> {
+        let got = self.run(plan)?;
+        let (mut apart, mut size) = (0.0, 0.0);
+        let precision = self.problem.precision;
+        for (got, want) in got.numbers(precision).zip(self.right.numbers(precision)) {
+            apart += (got - want).powi(2);
+            size += want.powi(2);
+        }
+        Ok((apart / size).sqrt())
+    }
+}

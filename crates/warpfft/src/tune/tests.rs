@@ -1,0 +1,96 @@
+use std::cell::Cell;
+
+use warpfft_core::request::Fft;
+use warpfft_core::target::Limits;
+
+use super::*;
+use crate::wisdom::{Wisdom, problem_key};
+
+fn device() -> Device {
+    Device::sim(Limits::h200()).with_wisdom(Wisdom::new())
+}
+
+fn requests() -> Vec<Problem> {
+    let all = [
+        Fft::new([120]).batch(5),
+        Fft::new([120]).batch(5).f64().in_place(),
+        Fft::new([24, 10]).planar(),
+        Fft::axes([3, 40, 2], [1]).inverse(),
+    ];
+    all.into_iter().map(|request| request.build().expect("it is possible")).collect()
+}
+
+/// As if that one were the fastest, and the others in their order.
+fn wins(which: usize) -> impl Fn(&[&Plan], Duration) -> Result<Vec<f64>, Error> {
+    move |plans, _| Ok((0..plans.len()).map(|at| if at == which { 1.0 } else { 2.0 + at as f64 }).collect())
+}
+
+#[test]
+fn the_fastest_right_candidate_becomes_wisdom_that_plans_follow() {
+    for problem in requests() {
+        let device = device();
+        let tuned = tune(&device, &problem, Duration::from_secs(9), &wins(2)).expect("it is tuned");
+        assert_eq!(tuned.best, 2, "{problem:?}: {:?}", tuned.trials[2]);
+        assert!((tuned.gain() - 2.0).abs() < 1e-12 && tuned.untried == 0);
+        assert_eq!(tuned.entry.problem, problem_key(&problem));
+        assert_eq!(tuned.entry.recipe().as_ref(), Ok(&tuned.trials[2].recipe));
+        let mut wisdom = Wisdom::new();
+        wisdom.insert(tuned.entry);
+        let told = device.with_wisdom(wisdom).plan(&problem).expect("it has a plan");
+        let made = Compiled::by(&tuned.trials[2].recipe, &problem, &Limits::h200()).expect("it was tried");
+        assert_eq!(told.program().map(|program| &program.kernels), Some(&made.program.kernels));
+    }
+}
+
+#[test]
+fn the_estimate_stays_where_nothing_is_clearly_faster() {
+    let problem = &requests()[0];
+    let close = |plans: &[&Plan], _: Duration| {
+        Ok((0..plans.len()).map(|at| if at == 0 { 1.0 } else { 0.995 }).collect())
+    };
+    let tuned = tune(&device(), problem, Duration::from_secs(9), &close).expect("it is tuned");
+    assert_eq!((tuned.best, tuned.gain()), (0, 1.0));
+}
+
+#[test]
+fn a_short_budget_tries_the_first_few() {
+    let problem = &requests()[0];
+    let given = Cell::new(0);
+    let race = |plans: &[&Plan], _: Duration| {
+        given.set(plans.len());
+        wins(1)(plans, Duration::ZERO)
+    };
+    let tuned = tune(&device(), problem, Duration::ZERO, &race).expect("it is tuned");
+    assert_eq!((given.get(), tuned.trials.len(), tuned.best), (width(), width(), 1));
+    assert!(tuned.untried > 0);
+}
+
+#[test]
+fn wrong_output_never_wins() {
+    let problem = &requests()[0];
+    let other = Fft::new([120]).batch(5).scale(1.001).build().expect("it is possible");
+    let device = device();
+    let right = device.plan(problem).expect("it has a plan");
+    let wrong = device.plan(&other).expect("it has a plan");
+    let judge = Judge::new(problem, &right).expect("it runs");
+    assert!(judge.distance(&right).expect("it runs") <= judge::tolerance(problem.precision));
+    let distance = judge.distance(&wrong).expect("it runs");
+    assert!((distance - 1e-3).abs() < 1e-5, "{distance}");
+    let recipe = candidates(problem, &Limits::h200(), 1).expect("it has plans").remove(0).recipe;
+    let trial = |seconds| Trial { recipe: recipe.clone(), predicted: 1.0, seconds: Ok(seconds) };
+    let mut trials = [trial(3.0), trial(1.0), trial(2.0)];
+    let plans = [Some(right.clone()), Some(wrong), Some(right)];
+    assert_eq!(fastest(problem, &plans, &mut trials), Ok(2));
+    assert!(matches!(&trials[1].seconds, Err(Error::Program { detail }) if detail.contains("1.0e-3")));
+}
+
+#[test]
+fn devices_that_cannot_be_tuned_say_why() {
+    let problem = &requests()[0];
+    let refused = |device: Device| match device.tune(problem, Duration::from_millis(10)) {
+        Err(Error::Unsupported { what, .. }) => what,
+        other => panic!("{other:?}"),
+    };
+    assert!(refused(Device::cpu()).contains("no kernels"));
+    assert!(refused(device()).contains("time kernels"), "the simulator has no time");
+}

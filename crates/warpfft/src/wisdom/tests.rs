@@ -1,0 +1,135 @@
+use std::path::PathBuf;
+
+use warpfft_core::recipe::candidates;
+use warpfft_core::request::Fft;
+use warpfft_core::target::Limits;
+
+use super::*;
+use crate::{Complex, Device};
+
+fn problem(n: u64) -> Problem {
+    Fft::new([n]).batch(4).build().expect("it is possible")
+}
+
+fn entry(device: &str, n: u64, which: usize) -> Entry {
+    let found = candidates(&problem(n), &Limits::h200(), 8).expect("it has plans");
+    Entry::new(device, &problem(n), &found[which].recipe, Some(1.234_567), Some(1.5))
+}
+
+fn wisdom(entries: &[Entry]) -> Wisdom {
+    let mut all = Wisdom::new();
+    entries.iter().cloned().for_each(|entry| all.insert(entry));
+    all
+}
+
+fn place() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("wisdom.json");
+    (folder, path)
+}
+
+#[test]
+fn what_is_shipped_is_whole() {
+    for entry in Wisdom::shipped().expect("it is read").entries() {
+        entry.recipe().expect("it is understood");
+    }
+}
+
+#[test]
+fn texts_come_back_and_are_readable() {
+    let all = wisdom(&[entry("b", 1000, 1), entry("a", 64, 0), entry("a", 1000, 2)]);
+    let text = all.to_text();
+    assert_eq!(Wisdom::parse(&text, "test"), Ok(all.clone()));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 8, "an entry is a line: {text}");
+    assert!(lines[3].contains(r#""device":"a","problem":"c2c f32 1000 batch 4","copies":1.2346"#), "{text}");
+    assert!(lines[3].contains(r#""plans":["("#), "{text}");
+    assert_eq!(Wisdom::parse(&Wisdom::new().to_text(), "test"), Ok(Wisdom::new()));
+    let date = &all.entries().next().expect("one").date;
+    assert!(date.len() == 10 && date.starts_with("20"), "{date}");
+}
+
+#[test]
+fn saving_keeps_what_others_saved() {
+    let (folder, path) = place();
+    wisdom(&[entry("a", 64, 0)]).save(&path).expect("a new file");
+    wisdom(&[entry("b", 64, 0)]).save(&path).expect("the same file");
+    wisdom(&[entry("a", 64, 1)]).save(&path).expect("the same entry");
+    let there = Wisdom::load(&path).expect("it was written");
+    assert_eq!(there, wisdom(&[entry("a", 64, 1), entry("b", 64, 0)]));
+    std::thread::scope(|scope| {
+        for n in 2..10 {
+            let path = &path;
+            scope.spawn(move || wisdom(&[entry("c", n, 0)]).save(path).expect("at the same time"));
+        }
+    });
+    assert_eq!(Wisdom::load(&path).expect("it was written").entries().count(), 10);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing else stays");
+}
+
+#[test]
+fn a_bad_file_is_named_with_its_line_and_stays_as_it_is() {
+    let good = wisdom(&[entry("a", 64, 0), entry("a", 1000, 0)]).to_text();
+    let (_folder, path) = place();
+    for (from, to, line, words) in [
+        ("\"entries\": [", "\"entries\": {", 4, "string"),
+        ("\"version\":", "\"versio\":", 4, "versio"),
+        ("\"format\": 1", "\"format\": 7", 1, "format 7"),
+        ("1.2346", "\"much\"", 4, "much"),
+        ("}\n  ]\n}", "", 6, "EOF"),
+    ] {
+        let text = good.replacen(from, to, 1);
+        assert_ne!(text, good, "{from}");
+        match Wisdom::parse(&text, "mine.json") {
+            Err(Error::Wisdom { path, line: at, detail }) => {
+                assert_eq!((path.as_str(), at), ("mine.json", line), "{detail}");
+                assert!(detail.contains(words), "{detail}");
+            }
+            other => panic!("{from}: {other:?}"),
+        }
+        std::fs::write(&path, &text).expect("the folder is ours");
+        let refused = wisdom(&[entry("b", 64, 0)]).save(&path);
+        assert!(matches!(refused, Err(Error::Wisdom { .. })), "{refused:?}");
+        assert_eq!(std::fs::read_to_string(&path).expect("it is there"), text);
+    }
+    let absent = Wisdom::load(&path.with_file_name("absent.json"));
+    assert!(matches!(absent, Err(Error::WisdomFile { .. })), "{absent:?}");
+    let nowhere = wisdom(&[]).save(&path.join("below").join("a.json"));
+    assert!(matches!(nowhere, Err(Error::WisdomFile { .. })), "{nowhere:?}");
+}
+
+#[test]
+fn recipes_of_a_later_version_are_not_used_and_not_lost() {
+    let text = wisdom(&[entry("simulated h200", 64, 1)]).to_text().replace("\"threads\"", "\"fibres\"");
+    let all = Wisdom::parse(&text, "test").expect("the file is whole");
+    assert_eq!(all.recipe("simulated h200", &problem(64)), None);
+    assert!(matches!(all.entries().next().expect("one").recipe(), Err(Error::Recipe { .. })));
+    assert_eq!(all.to_text(), text);
+    let device = Device::sim(Limits::h200()).with_wisdom(all);
+    assert!(device.plan(&problem(64)).is_ok(), "the estimate is there");
+}
+
+#[test]
+fn plans_follow_wisdom_and_fall_back_to_the_estimate() {
+    let name = "simulated h200";
+    let asked = problem(1000);
+    let plain = Device::sim(Limits::h200()).with_wisdom(Wisdom::new());
+    let estimate = plain.plan(&asked).expect("it has a plan");
+    let told =
+        |entry: Entry| plain.clone().with_wisdom(wisdom(&[entry])).plan(&asked).expect("it has a plan");
+    let kernels = |plan: &crate::Plan| plan.program().expect("it has kernels").kernels.clone();
+    assert_ne!(kernels(&told(entry(name, 1000, 2))), kernels(&estimate));
+    assert_eq!(kernels(&told(entry("another device", 1000, 2))), kernels(&estimate));
+    // The recipe of another problem under this one's key is out of date, as if solvers had changed.
+    let stale = Entry { problem: problem_key(&asked), ..entry(name, 64, 0) };
+    assert_eq!(kernels(&told(stale)), kernels(&estimate));
+
+    let input: Vec<Complex<f32>> = (0..4000_u16).map(|i| Complex::new(f32::from(i % 17), 1.0)).collect();
+    let run = |plan: &crate::Plan| {
+        let mut output = vec![Complex::default(); 4000];
+        plan.run_host(&input, &mut output).expect("it runs");
+        output
+    };
+    let (ours, theirs) = (run(&told(entry(name, 1000, 2))), run(&estimate));
+    assert!(ours.iter().zip(&theirs).all(|(a, b)| (a - b).norm() < 0.05), "the same transform");
+}
