@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use crate::lower::cluster::Cut;
 use crate::lower::digits::Digits;
 use crate::lower::tile::{self, Tile};
 use crate::lower::twiddle::exact_powers;
@@ -70,14 +71,16 @@ pub struct Occupancy {
 
 /// What a tile takes, or `None` where the device cannot hold it.
 pub fn occupancy(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Occupancy> {
-    Model::new(pass, &tile.batch, limits).occupancy(tile.threads)
+    Model::new(pass, &tile.batch, tile.cluster, limits)?.occupancy(tile.threads)
 }
 
 /// What does not depend on the threads of a block: computed once for many thread counts.
 pub struct Model<'a> {
     limits: &'a Limits,
     bytes: u64,
+    /// Elements of a block.
     elements: u64,
+    cluster: u32,
     /// Radix and how often its stage runs.
     stages: Vec<(u32, f64)>,
     convolves: bool,
@@ -90,26 +93,33 @@ pub struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// The model of a pass whose tile holds `batch` of the repeated dimensions.
-    pub fn new(pass: &Pass, batch: &[u64], limits: &'a Limits) -> Self {
-        let tile = Tile { threads: 1, batch: batch.to_vec() };
+    /// The model of a pass whose tile holds `batch` of the repeated dimensions in `cluster` blocks; `None` where
+    /// they cannot share it.
+    pub fn new(pass: &Pass, batch: &[u64], cluster: u32, limits: &'a Limits) -> Option<Self> {
+        let tile = Tile { threads: 1, cluster, batch: batch.to_vec() };
+        let digits = Digits::of(pass, &tile);
+        let cut = Cut::of_tile(pass, &tile, &digits);
+        if cluster > 1 && cut.is_none() {
+            return None;
+        }
         let mut stages = Vec::new();
         for axis in &pass.axes {
             let ways = if matches!(axis.method, Method::MixedRadix(_)) { 1.0 } else { 2.0 };
             stages.extend(axis.method.radices().iter().map(|&radix| (radix, ways)));
         }
         let padding = pass.axes.iter().map(|axis| axis.method.points() as f64 / axis.dim.n as f64).product();
-        Self {
+        Some(Self {
             limits,
             bytes: pass.precision.complex_bytes(),
-            elements: tile.elements(pass),
+            elements: tile.elements(pass) / u64::from(cluster),
+            cluster,
             twiddled: pass.twiddle.is_some(),
             convolves: stages.iter().any(|&(_, ways)| ways > 1.0),
             stages,
             padding,
-            segments: segments(pass, &tile),
+            segments: segments(pass, &digits, cut),
             blocks: tile.blocks(pass),
-        }
+        })
     }
 
     /// What the tile takes with so many threads, or `None` where the device cannot hold it.
@@ -197,7 +207,18 @@ impl<'a> Model<'a> {
         let (least, most) = radices.fold((f64::MAX, 1.0_f64), |(a, b), r| (a.min(r), b.max(r)));
         let uneven =
             (most / least.min(most) / 2.0).log2().max(0.0) * if self.convolves { 0.3 } else { 0.002 };
-        uneven + alone + starved + few + large + small + heavy
+        uneven + alone + starved + few + large + small + heavy + self.hand_over()
+    }
+
+    /// What the exchange between blocks adds. On the H200: small clusters reach more of the multiprocessors, and
+    /// blocks of 32 KB wait less than larger ones, of which fewer are there to fill in.
+    fn hand_over(&self) -> f64 {
+        if self.cluster == 1 {
+            return 0.0;
+        }
+        let size = f64::from(self.cluster);
+        let block = (self.elements * self.bytes) as f64 / 32768.0;
+        0.05 + (size / 8.0).log2().max(0.0) * 0.06 + block.log2().max(0.0) * 0.15
     }
 }
 
@@ -259,12 +280,14 @@ fn flops(n: u64) -> f64 {
 }
 
 /// Factor for segments that do not fill sectors of 32 bytes.
-fn segments(pass: &Pass, tile: &Tile) -> f64 {
-    let digits = Digits::of(pass, tile);
+fn segments(pass: &Pass, digits: &Digits, cut: Option<Cut>) -> f64 {
     let bytes = pass.precision.complex_bytes();
-    let sides = [digits.weights(|digit| digit.is), digits.weights(|digit| digit.os)];
-    let cost = sides.map(|strides| {
-        let run = digits.run(&digits.by_stride(None, &strides), &strides) * bytes;
+    let sides = [
+        (cut.map(|cut| cut.before), digits.weights(|digit| digit.is)),
+        (cut.map(|cut| cut.after), digits.weights(|digit| digit.os)),
+    ];
+    let cost = sides.map(|(block, strides)| {
+        let run = digits.run(&digits.by_stride(&[block], &strides), &strides) * bytes;
         let sectors = run.div_ceil(32) * 32;
         let thin = match run {
             0..=32 => 0.15,

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::cost;
+use crate::lower::tile;
 use crate::plan::Plan;
 use crate::problem::Precision;
 use crate::solve::SOLVERS;
@@ -37,6 +38,11 @@ impl<'a> Planner<'a> {
         self.max_points() * self.precision.complex_bytes() / 64
     }
 
+    /// Blocks that may hold a tile together, more than one.
+    pub fn clusters(&self) -> impl Iterator<Item = u32> {
+        tile::cluster_sizes(self.limits).skip(1)
+    }
+
     /// The cheapest plan; `None` where no solver has one.
     pub fn best(&self, n: u64) -> Option<Plan> {
         self.search(n, false)
@@ -49,7 +55,7 @@ impl<'a> Planner<'a> {
 
     /// One-pass plans for a length with the fewest stages, not yet ranked.
     pub fn offered(&self, n: u64) -> Vec<Plan> {
-        let on_chip = SOLVERS.iter().filter(|solver| solver.on_chip());
+        let on_chip = SOLVERS.iter().filter(|solver| solver.on_chip() && solver.one_block());
         let mut plans: Vec<Plan> = on_chip.flat_map(|solver| solver.plans(n, self)).collect();
         let stages =
             |plan: &Plan| if let Plan::MixedRadix(radices) = plan { radices.len() } else { usize::MAX };

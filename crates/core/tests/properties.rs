@@ -133,7 +133,7 @@ fn random_layout(digits: &Digits, rng: &mut impl Rng) -> Layout {
     for i in (1..order.len()).rev() {
         order.swap(i, rng.random_range(0..=i));
     }
-    Layout { register, order }
+    Layout { register, order, block: None }
 }
 
 /// The digits of an element, by its index with the first digit fastest.

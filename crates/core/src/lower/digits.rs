@@ -109,9 +109,9 @@ impl Digits {
         self.all.iter().map(weight).collect()
     }
 
-    /// Digits (but one) from the fastest to the slowest by their strides.
-    pub fn by_stride(&self, without: Option<usize>, strides: &[i64]) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.all.len()).filter(|&d| Some(d) != without).collect();
+    /// Digits (but for some) from the fastest to the slowest by their strides.
+    pub fn by_stride(&self, without: &[Option<usize>], strides: &[i64]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.all.len()).filter(|&d| !without.contains(&Some(d))).collect();
         order.sort_by_key(|&d| (strides[d].unsigned_abs(), std::cmp::Reverse(self.all[d].size)));
         order
     }
@@ -130,13 +130,16 @@ impl Digits {
 }
 
 /// Which element lies where: thread t holds, in slot i, the elements whose digits in `order` (fastest first)
-/// spell `t + threads i`, one for each value of the register digit.
+/// spell `t + threads i`, one for each value of the register digit. In a cluster, a block holds those whose block
+/// digit is its rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// The digit that runs through a thread's registers.
     pub register: Option<usize>,
     /// The other digits, fastest first.
     pub order: Vec<usize>,
+    /// The digit that spells the rank of the block in its cluster.
+    pub block: Option<usize>,
 }
 
 /// A linear form at one slot: a part that depends on the thread and a constant.
@@ -155,6 +158,8 @@ pub struct Threads {
     pub index: Value,
     /// Threads of the block.
     pub count: u32,
+    /// Rank of the block in its cluster.
+    pub rank: Option<Value>,
 }
 
 impl Layout {
@@ -209,6 +214,12 @@ impl Layout {
                 }
             }
             at *= size;
+        }
+        if let (Some(d), Some(rank)) = (self.block, threads.rank)
+            && weights[d] != 0
+        {
+            let term = b.mul_const(rank, weights[d] as u64 & u64::from(u32::MAX));
+            sum.thread = Some(sum.thread.map_or(term, |sum| b.add(sum, term)));
         }
         sum
     }

@@ -98,6 +98,7 @@ impl Lowering<'_> {
         let lowest: i64 = layout
             .order
             .iter()
+            .chain(&layout.block)
             .map(|&d| side.weights[d].min(0) * (i64::from(self.digits.all[d].size) - 1))
             .sum();
         let thread = self.b.add_const(thread, lowest.unsigned_abs() & u64::from(u32::MAX));

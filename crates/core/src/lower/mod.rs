@@ -1,6 +1,7 @@
 //! Pass and tile to kernel: load a tile, run its stages with exchanges through shared memory between them, store
 //! it. One generic path serves rows, columns, planes and volumes of every method.
 
+pub mod cluster;
 pub mod digits;
 pub mod exchange;
 mod memory;
@@ -14,6 +15,7 @@ use crate::pass::{Method, Pass, TableKind};
 use crate::problem::{Direction, Precision};
 use crate::target::Limits;
 
+use cluster::{Cluster, Cut};
 use digits::{Digits, Layout, Linear, Threads};
 use tile::Tile;
 
@@ -66,18 +68,20 @@ pub(crate) struct Lowering<'a> {
     spaces: Vec<Space>,
     shared: Option<Space>,
     shared_limit: u32,
+    subgroup: u32,
+    cluster: Option<Cluster>,
     conflicts: f64,
     exchanges: u32,
 }
 
 /// Lowers one pass for one device.
 pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
-    let blocks: u64 = pass.batch.iter().zip(&tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).product();
-    let mut b = Builder::new(name, tile.threads, blocks);
+    let mut b = Builder::new(name, tile.threads, tile.blocks(pass));
+    b.cluster(tile.cluster);
     if let Some(took) = cost::occupancy(pass, tile, limits).filter(|took| took.asked) {
         b.min_blocks(took.blocks);
     }
-    let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads };
+    let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads, rank: None };
     let real = match pass.precision {
         Precision::F32 => Type::F32,
         Precision::F64 => Type::F64,
@@ -94,11 +98,16 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
         spaces: Vec::new(),
         shared: None,
         shared_limit: limits.shared_bytes,
+        subgroup: limits.subgroup,
+        cluster: None,
         conflicts: 1.0,
         exchanges: 0,
     };
     lowering.declare_operands();
     lowering.find_origin();
+    if let Some(cut) = Cut::of_tile(pass, tile, &lowering.digits) {
+        lowering.open_cluster(cut);
+    }
     lowering.run();
     Lowered {
         kernel: lowering.b.finish(),
@@ -122,6 +131,8 @@ impl Lowering<'_> {
             dim.is.unsigned_abs().min(dim.os.unsigned_abs())
         });
         let zero = self.b.u32(0);
+        let clusters = u64::from(self.tile.cluster) * total;
+        let block = self.b.div_const(block, self.tile.cluster, clusters - 1);
         self.origin = vec![zero; counts.len()];
         let mut at = 1_u64;
         for d in order {
@@ -159,23 +170,30 @@ impl Lowering<'_> {
         let last = steps.iter().rev().find_map(register);
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
-        let load = self.edge_layout(first, &sources, false);
-        let store = self.edge_layout(last, &destinations, true);
-        let ordered =
-            |register, strides| Layout { register, order: self.digits.by_stride(register, strides) };
+        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
+        let load = self.edge_layout(first, cut.map(|cut| cut.before), &sources, false);
+        let store = self.edge_layout(last, cut.map(|cut| cut.after), &destinations, true);
+        let ordered = |register, block, strides| {
+            let order = self.digits.by_stride(&[register, block], strides);
+            Layout { register, order, block }
+        };
         let layouts: Vec<Option<Layout>> = (0..steps.len())
             .map(|i| {
                 let own = register(&steps[i])?;
                 let final_run = steps[i..].iter().all(|s| register(s).is_none_or(|r| r == own));
                 let first_run = steps[..i].iter().all(|s| register(s).is_none_or(|r| r == own));
                 let strides = if final_run && !first_run { &destinations } else { &sources };
-                Some(ordered(Some(own), strides))
+                Some(ordered(Some(own), cut.map(|cut| cut.block(i)), strides))
             })
             .collect();
         let mut held = self.load(&load);
         let mut current = load;
-        for (step, layout) in steps.iter().zip(layouts) {
-            if let Some(layout) = layout
+        for (i, (step, layout)) in steps.iter().zip(layouts).enumerate() {
+            if let Some(cut) = cut.filter(|cut| cut.stage == i) {
+                let layout = self.remote_layout(&current, cut);
+                held = self.remote_exchange(&held, &current, &layout);
+                current = layout;
+            } else if let Some(layout) = layout
                 && layout != current
             {
                 held = self.exchange(&held, &current, &layout);
@@ -194,11 +212,17 @@ impl Lowering<'_> {
 
     /// Layout in which the tile is loaded or stored: that of the first or last stage where its threads touch
     /// whole sectors, else the tile's own linear order, staged through shared memory.
-    fn edge_layout(&self, register: Option<usize>, strides: &[i64], writes: bool) -> Layout {
-        let direct = Layout { register, order: self.digits.by_stride(register, strides) };
+    fn edge_layout(
+        &self,
+        register: Option<usize>,
+        block: Option<usize>,
+        strides: &[i64],
+        writes: bool,
+    ) -> Layout {
+        let direct = Layout { register, order: self.digits.by_stride(&[register, block], strides), block };
         let bytes = self.pass.precision.complex_bytes();
         let run = self.digits.run(&direct.order, strides) * bytes;
-        let linear = self.digits.by_stride(None, strides);
+        let linear = self.digits.by_stride(&[block], strides);
         let whole = self.digits.run(&linear, strides) * bytes;
         // A sector has 32 bytes. A thread that owns a whole transform of one 16-byte access needs no
         // help; reads of split sectors are caught by the L1 cache, writes are not.
@@ -207,7 +231,7 @@ impl Lowering<'_> {
             strides[r] == 1 && size * bytes <= 16 && size.is_power_of_two()
         });
         let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
-        if good || whole <= run { direct } else { Layout { register: None, order: linear } }
+        if good || whole <= run { direct } else { Layout { register: None, order: linear, block } }
     }
 
     fn step(&mut self, step: Step, layout: &Layout, mut held: Held) -> Held {
@@ -253,15 +277,12 @@ impl Lowering<'_> {
         let max_len = u64::from(self.shared_limit) / bytes;
         let shared = exchange::choose(&self.digits, from, to, self.threads.count, bytes, max_len as u32);
         self.conflicts = self.conflicts.max(shared.conflicts);
+        if self.exchanges > 0 {
+            // The block may still be reading what the last exchange left here.
+            self.b.barrier();
+        }
         self.exchanges += 1;
-        let space = match self.shared {
-            Some(space) => {
-                // The block may still be reading what the last exchange left here.
-                self.b.barrier();
-                space
-            }
-            None => *self.shared.insert(self.b.shared("tile", self.real, 0)),
-        };
+        let space = *self.shared.get_or_insert_with(|| self.b.shared("tile", self.real, 0));
         self.b.grow_shared(space, 2 * shared.len);
         let strides: Vec<i64> = shared.strides.iter().map(|stride| 2 * stride).collect();
         let step = from.register.map_or(0, |d| strides[d]);
@@ -274,21 +295,7 @@ impl Lowering<'_> {
             }
         }
         self.b.barrier();
-        let step = to.register.map_or(0, |d| strides[d]);
-        let registers = to.registers(&self.digits);
-        (0..to.slots(&self.digits, self.threads.count))
-            .map(|slot| {
-                let exists = self.exists(to, slot);
-                let (ptr, base) = self.shared_pointer(space, to, slot, &strides);
-                (0..registers)
-                    .map(|r| {
-                        let offset = (base + step * i64::from(r)) as i32;
-                        let x = self.b.load(ptr, offset, 2, Cache::Default, exists);
-                        Cx { re: x[0], im: x[1] }
-                    })
-                    .collect()
-            })
-            .collect()
+        self.read_shared(space, to, &strides)
     }
 
     fn shared_pointer(&mut self, space: Space, layout: &Layout, slot: u32, strides: &[i64]) -> (Value, i64) {

@@ -5,11 +5,13 @@ use crate::pass::Pass;
 use crate::planner::max_points;
 use crate::target::{Api, Limits};
 
-/// The tile of one block.
+/// The tile of one block, or of the blocks of one cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tile {
-    /// Threads of the block.
+    /// Threads of a block.
     pub threads: u32,
+    /// Blocks that hold the tile together.
+    pub cluster: u32,
     /// Indices of each repeated dimension that the tile holds.
     pub batch: Vec<u64>,
 }
@@ -23,7 +25,9 @@ impl Tile {
 
     /// Blocks that the pass launches.
     pub fn blocks(&self, pass: &Pass) -> u64 {
-        pass.batch.iter().zip(&self.batch).map(|(dim, &count)| dim.n.div_ceil(count)).product()
+        let tiles: u64 =
+            pass.batch.iter().zip(&self.batch).map(|(dim, &count)| dim.n.div_ceil(count)).product();
+        tiles * u64::from(self.cluster)
     }
 }
 
@@ -64,23 +68,37 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
     let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
     let most = max_points(limits, pass.precision);
     let mut best: Option<Choice> = None;
-    let mut seen = Vec::new();
-    for wanted in BATCHES {
-        let batch = spread(pass, wanted);
-        let held: u64 = batch.iter().product();
-        if points * held > most || seen.contains(&batch) {
-            continue;
-        }
-        let model = Model::new(pass, &batch, limits);
-        for threads in thread_counts(pass, points * held, limits) {
-            let Some(cost) = model.copies(threads) else { continue };
-            if best.as_ref().is_none_or(|b| cost < b.cost) {
-                best = Some(Choice { tile: Tile { threads, batch: batch.clone() }, cost });
+    for cluster in cluster_sizes(limits) {
+        let mut seen = Vec::new();
+        for wanted in BATCHES {
+            let batch = spread(pass, wanted);
+            let held = points * batch.iter().product::<u64>();
+            if held / u64::from(cluster) > most {
+                break;
             }
+            // What one block holds with ease needs no others.
+            let small = cluster > 1 && held <= most / 4;
+            if small || seen.contains(&batch) {
+                continue;
+            }
+            if let Some(model) = Model::new(pass, &batch, cluster, limits) {
+                for threads in thread_counts(pass, held / u64::from(cluster), cluster, limits) {
+                    let Some(cost) = model.copies(threads) else { continue };
+                    if best.as_ref().is_none_or(|b| cost < b.cost) {
+                        best = Some(Choice { tile: Tile { threads, cluster, batch: batch.clone() }, cost });
+                    }
+                }
+            }
+            seen.push(batch);
         }
-        seen.push(batch);
     }
     best
+}
+
+/// Blocks that may hold a tile together on the device.
+pub fn cluster_sizes(limits: &Limits) -> impl Iterator<Item = u32> + use<> {
+    let most = if limits.bulk_copy { limits.max_cluster } else { 1 };
+    [1, 2, 4, 8, 16].into_iter().filter(move |&size| size <= most.max(1))
 }
 
 /// Spreads a number of transforms over the repeated dimensions, those with the shortest steps first: whole
@@ -104,8 +122,10 @@ fn spread(pass: &Pass, wanted: u64) -> Vec<u64> {
     counts
 }
 
-/// Thread counts that divide some stage's groups evenly, or nearly.
-fn thread_counts(pass: &Pass, elements: u64, limits: &Limits) -> Vec<u32> {
+/// Thread counts that divide some stage's groups evenly, or nearly. In a cluster each subgroup has a thread for
+/// each block.
+fn thread_counts(pass: &Pass, elements: u64, cluster: u32, limits: &Limits) -> Vec<u32> {
+    let last = |threads: u64| (threads - 1) % u64::from(limits.subgroup) + 1;
     let mut radices: Vec<u64> =
         pass.axes.iter().flat_map(|axis| axis.method.radices().iter().map(|&r| u64::from(r))).collect();
     if radices.is_empty() {
@@ -117,6 +137,7 @@ fn thread_counts(pass: &Pass, elements: u64, limits: &Limits) -> Vec<u32> {
         .iter()
         .flat_map(|&radix| (1..=16).map(move |slots| (elements / radix).div_ceil(slots)))
         .filter(|&threads| (1..=u64::from(limits.max_threads)).contains(&threads))
+        .filter(|&threads| cluster == 1 || last(threads) >= u64::from(cluster))
         .map(|threads| threads as u32)
         .collect();
     counts.sort_unstable();

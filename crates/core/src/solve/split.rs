@@ -21,7 +21,7 @@ impl Solver for Split {
     }
 
     fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
-        if planner.on_chip(n).is_some() {
+        if n <= planner.max_points() && planner.on_chip(n).is_some() {
             return Vec::new();
         }
         let most = planner.max_column_points();
