@@ -81,6 +81,8 @@ pub struct Model<'a> {
     /// Elements of a block.
     elements: u64,
     cluster: u32,
+    /// Several transforms in a tile.
+    several: bool,
     /// Radix and how often its stage runs.
     stages: Vec<(u32, f64)>,
     convolves: bool,
@@ -113,6 +115,7 @@ impl<'a> Model<'a> {
             bytes: pass.precision.complex_bytes(),
             elements: tile.elements(pass) / u64::from(cluster),
             cluster,
+            several: batch.iter().any(|&count| count > 1),
             twiddled: pass.twiddle.is_some(),
             convolves: stages.iter().any(|&(_, ways)| ways > 1.0),
             stages,
@@ -129,13 +132,14 @@ impl<'a> Model<'a> {
         let mut per_thread = self.elements.div_ceil(u64::from(threads)) as u32;
         let mut scratch = 0;
         // Groups that the threads do not share out evenly need addresses and guards of their own in each slot.
-        let mut uneven = 0;
+        let (mut uneven, mut most_slots) = (0, 1);
         for &(radix, _) in &self.stages {
             let groups = (self.elements / u64::from(radix)) as u32;
             let slots = groups.div_ceil(threads);
             if !groups.is_multiple_of(threads) {
                 uneven = uneven.max(slots);
             }
+            most_slots = most_slots.max(slots);
             per_thread = per_thread.max(slots * radix);
             scratch = scratch.max(words * facts(radix).scratch);
         }
@@ -144,7 +148,13 @@ impl<'a> Model<'a> {
             (true, true) => 14 + 28 * words + 16 * uneven,
             (false, _) => 6 * uneven,
         };
-        let registers = 2 * words * per_thread + scratch + guards + 24;
+        let registers = if self.cluster > 1 {
+            // The assembler is asked for as many blocks as fit, and then makes do with less.
+            let addresses = if self.several || most_slots * words * words >= 8 { 8 } else { 0 };
+            2 * words * per_thread + 16 * words + addresses + guards
+        } else {
+            2 * words * per_thread + scratch + guards + 24
+        };
         let shared_bytes = (self.elements * self.bytes) as u32;
         let warps = threads.next_multiple_of(limits.subgroup);
         // The assembler shares the file out to blocks rounded up to four warps.
@@ -159,8 +169,9 @@ impl<'a> Model<'a> {
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
         let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
-        let asked = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
-        let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
+        let pair = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
+        let (blocks, registers) = if pair { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
+        let asked = pair || self.cluster > 1;
         Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked })
     }
 
@@ -201,24 +212,32 @@ impl<'a> Model<'a> {
         // A convolution's code is long: both ways, and guards. Few elements a thread keep it short.
         let code = if self.convolves { 4.0 } else { 1.0 };
         let held = f64::from(took.per_thread) * self.bytes as f64 * code;
-        let heavy = (held / 128.0).log2().max(0.0) * 0.02 + (held / 256.0).log2().max(0.0) * 0.2;
+        let long = if self.cluster > 1 { 0.0 } else { (held / 128.0).log2().max(0.0) * 0.02 };
+        let heavy = long + (held / 256.0).log2().max(0.0) * 0.2;
         // Radices whose needs differ by more than two to one leave registers idle in one stage or short in another.
         let radices = self.stages.iter().map(|&(radix, _)| f64::from(radix));
         let (least, most) = radices.fold((f64::MAX, 1.0_f64), |(a, b), r| (a.min(r), b.max(r)));
-        let uneven =
-            (most / least.min(most) / 2.0).log2().max(0.0) * if self.convolves { 0.3 } else { 0.002 };
-        uneven + alone + starved + few + large + small + heavy + self.hand_over()
+        let weight = match (self.convolves, self.cluster) {
+            (true, _) => 0.3,
+            (false, 1) => 0.002,
+            (false, _) => 0.01,
+        };
+        let uneven = (most / least.min(most) / 2.0).log2().max(0.0) * weight;
+        uneven + alone + starved + few + large + small + heavy + self.hand_over(took)
     }
 
     /// What the exchange between blocks adds. On the H200: small clusters reach more of the multiprocessors, and
     /// blocks of 32 KB wait less than larger ones, of which fewer are there to fill in.
-    fn hand_over(&self) -> f64 {
+    fn hand_over(&self, took: Occupancy) -> f64 {
         if self.cluster == 1 {
             return 0.0;
         }
         let size = f64::from(self.cluster);
         let block = (self.elements * self.bytes) as f64 / 32768.0;
-        0.05 + (size / 8.0).log2().max(0.0) * 0.06 + block.log2().max(0.0) * 0.15
+        let idle = 1.0 - f64::from(took.blocks) * block / 5.0;
+        // Each phase is one more that all blocks wait for.
+        let phases = 0.01 * self.stages.len() as f64;
+        0.01 + phases + (size / 8.0).log2().max(0.0) * 0.06 + block.log2().max(0.0) * 0.15 + idle.max(0.0) * 0.1
     }
 }
 

@@ -49,17 +49,33 @@ impl Lowering<'_> {
     /// All powers `1..radix` of a root, from the exact ones that `exact` gives.
     fn powers(&mut self, radix: u32, mut exact: impl FnMut(&mut Self, usize, u32) -> Cx) -> Vec<Cx> {
         let mut known = BTreeMap::new();
+        let lean = self.lean();
         for (row, &j) in exact_powers(radix).iter().enumerate() {
+            if lean && !matches!(j, 1 | 4 | 16) {
+                continue;
+            }
             let w = exact(self, row, j);
-            known.insert(j, w);
+            known.insert(j, (w, 0));
         }
         let base = if radix > 16 { 8 } else { 4 };
-        (1..radix)
-            .map(|j| match known.get(&j) {
-                Some(&w) => w,
-                None => self.b.cmul(known[&(j - j % base)], known[&(j % base)]),
-            })
-            .collect()
+        for j in 1..radix {
+            if known.contains_key(&j) {
+                continue;
+            }
+            // As few roundings as can be: of two powers that are themselves short products.
+            let shortest = (1..=j / 2).min_by_key(|i| known[i].1 + known[&(j - i)].1);
+            let part = if lean { shortest.unwrap_or(j) } else { j % base };
+            let ((a, depth_a), (b, depth_b)) = (known[&(j - part)], known[&part]);
+            let w = self.b.cmul(a, b);
+            known.insert(j, (w, depth_a + depth_b + 1));
+        }
+        known.into_values().map(|(w, _)| w).collect()
+    }
+
+    /// Whether few factors are loaded and more multiplied. The blocks of a cluster read the tables past one another
+    /// and past the cache; in double precision products would cost more than the loads.
+    fn lean(&self) -> bool {
+        self.cluster.is_some() && self.real == Type::F32
     }
 
     /// Stage `position` of an axis needs `W_L^(n K)`, L the product of the radices up to and with it, n the
