@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use crate::lower::cluster::Cut;
+use crate::lower::cluster::{Cut, TICKET_BYTES};
 use crate::lower::digits::Digits;
 use crate::lower::tile::{self, Tile};
 use crate::lower::twiddle::exact_powers;
@@ -155,7 +155,8 @@ impl<'a> Model<'a> {
         } else {
             2 * words * per_thread + scratch + guards + 24
         };
-        let shared_bytes = (self.elements * self.bytes) as u32;
+        let tickets = if self.cluster > 1 { TICKET_BYTES } else { 0 };
+        let shared_bytes = (self.elements * self.bytes) as u32 + tickets;
         let warps = threads.next_multiple_of(limits.subgroup);
         // The assembler shares the file out to blocks rounded up to four warps.
         let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
@@ -237,7 +238,10 @@ impl<'a> Model<'a> {
         let idle = 1.0 - f64::from(took.blocks) * block / 5.0;
         // Each phase is one more that all blocks wait for.
         let phases = 0.01 * self.stages.len() as f64;
-        0.01 + phases + (size / 8.0).log2().max(0.0) * 0.06 + block.log2().max(0.0) * 0.15 + idle.max(0.0) * 0.1
+        0.01 + phases
+            + (size / 8.0).log2().max(0.0) * 0.06
+            + block.log2().max(0.0) * 0.15
+            + idle.max(0.0) * 0.1
     }
 }
 

@@ -6,6 +6,7 @@ use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim, Pointwise, TableK
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::{Direction, Format, Placement, Problem};
+use crate::solve::cluster;
 use crate::target::Limits;
 
 /// Passes in order, and what they need beside input and output.
@@ -42,13 +43,13 @@ impl Place {
 /// A length for which no solver has a plan on this device.
 pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     let planner = Planner::new(limits, problem.precision);
-    let plans = problem
+    let mut plans = problem
         .transform
         .iter()
         .map(|dim| planner.best(dim.n).ok_or_else(|| no_plan(dim.n, limits)))
         .collect::<Result<Vec<Plan>, Error>>()?;
     let mut scheduler = Scheduler { problem, limits, regions: Vec::new(), passes: Vec::new() };
-    scheduler.run(&plans)?;
+    scheduler.run(&mut plans)?;
     Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans })
 }
 
@@ -68,7 +69,7 @@ struct Scheduler<'a> {
 }
 
 impl Scheduler<'_> {
-    fn run(&mut self, plans: &[Plan]) -> Result<(), Error> {
+    fn run(&mut self, plans: &mut [Plan]) -> Result<(), Error> {
         let input = self.caller_side(false);
         let output = self.caller_side(true);
         let mut groups = self.groups(plans);
@@ -134,8 +135,8 @@ impl Scheduler<'_> {
     }
 
     /// Transform dimensions that share a pass: as many as fit a tile, the last ones first; dimensions that take
-    /// several passes stand alone.
-    fn groups(&self, plans: &[Plan]) -> Vec<Vec<usize>> {
+    /// several passes stand alone. Where a tile takes a cluster, their plans may change to suit it.
+    fn groups(&self, plans: &mut [Plan]) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for d in (0..plans.len()).rev() {
             if let Some(group) = groups.last_mut()
@@ -144,7 +145,8 @@ impl Scheduler<'_> {
             {
                 let mut larger = group.clone();
                 larger.insert(0, d);
-                if self.fits(&larger, plans) {
+                if let Some(shared) = self.shared(&larger, plans) {
+                    plans.clone_from_slice(&shared);
                     *group = larger;
                     continue;
                 }
@@ -154,10 +156,35 @@ impl Scheduler<'_> {
         groups
     }
 
-    fn fits(&self, group: &[usize], plans: &[Plan]) -> bool {
+    /// Plans with which dimensions share a pass; `None` where they do better apart.
+    fn shared(&self, group: &[usize], plans: &[Plan]) -> Option<Vec<Plan>> {
+        let own = self.tile(group, plans);
+        if own.as_ref().is_some_and(|choice| choice.tile.cluster == 1) {
+            return Some(plans.to_vec());
+        }
+        let mut best = own.map(|choice| (choice.cost, plans.to_vec()));
+        let lengths: Vec<u64> = group.iter().map(|&d| plans[d].len()).collect();
+        for radices in cluster::joined(&lengths, self.limits) {
+            let mut plans = plans.to_vec();
+            for (&d, radices) in group.iter().zip(radices) {
+                if let Some(radices) = radices {
+                    plans[d] = Plan::MixedRadix(radices);
+                }
+            }
+            if let Some(choice) = self.tile(group, &plans)
+                && best.as_ref().is_none_or(|(least, _)| choice.cost < *least)
+            {
+                best = Some((choice.cost, plans));
+            }
+        }
+        let (cost, shared) = best?;
+        let apart = self.tile(&group[1..], plans)?.cost + self.tile(&group[..1], plans)?.cost;
+        (cost < apart).then_some(shared)
+    }
+
+    fn tile(&self, group: &[usize], plans: &[Plan]) -> Option<tile::Choice> {
         let (input, output) = (self.caller_side(false), self.caller_side(true));
-        let pass = self.pass(group, plans, &input, &output);
-        tile::choose(&pass, self.limits).is_some()
+        tile::choose(&self.pass(group, plans, &input, &output), self.limits)
     }
 
     fn group(&mut self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Result<(), Error> {

@@ -17,6 +17,9 @@ use super::{Held, Lowering};
 /// Rows of the exchange that fill whole segments of memory and of the network.
 const ROW_BYTES: u64 = 128;
 
+/// Shared memory that the barriers of a block take.
+pub const TICKET_BYTES: u32 = 16;
+
 /// A bit pattern that no conversion from single precision gives: beyond 2^24 the low bits are zero, or all are one.
 const NEVER: u32 = u32::MAX - 1;
 
@@ -106,6 +109,7 @@ impl Lowering<'_> {
         self.b.effect(Op::ClusterArrive { relaxed: true }, &[]);
         self.threads.rank = Some(rank);
         self.shared = Some(tile);
+        self.shared_limit -= TICKET_BYTES;
         self.cluster = Some(Cluster { cut, size, tile, filled, free });
     }
 

@@ -2,8 +2,10 @@
 //! it transforms A and the first C, and the other way round for the rest; A and B keep rows of memory whole.
 
 use crate::codelet::has_codelet;
+use crate::lower::tile;
 use crate::plan::Plan;
 use crate::planner::Planner;
+use crate::target::Limits;
 
 use super::Solver;
 
@@ -49,8 +51,34 @@ fn stages(plan: &Plan) -> usize {
     if let Plan::MixedRadix(radices) = plan { radices.len() } else { 0 }
 }
 
+/// Radices for dimensions that a cluster transforms together, slowest first: one dimension is transformed before
+/// the blocks exchange, up to a radix of the cluster's size, a later one after, from such a radix on. `None`: as
+/// it was. Rows of the last dimension stay as whole as can be.
+pub fn joined(lengths: &[u64], limits: &Limits) -> Vec<Vec<Option<Vec<u32>>>> {
+    let mut all = Vec::new();
+    for size in tile::cluster_sizes(limits).skip(1) {
+        for first in 0..lengths.len() {
+            for second in first + 1..lengths.len() {
+                let rest = |d: usize| -> Option<Vec<u32>> {
+                    let whole = lengths[d].is_multiple_of(size.into());
+                    if whole { split(lengths[d] / u64::from(size)) } else { None }
+                };
+                let (Some(early), Some(late)) = (rest(first), rest(second)) else { continue };
+                let mut radices = vec![None; lengths.len()];
+                radices[first] = Some([&early[..], &[size]].concat());
+                radices[second] = Some([&[size], &late[..]].concat());
+                all.push(radices);
+            }
+        }
+    }
+    all
+}
+
 /// One radix, or two that are as even as possible.
 fn split(n: u64) -> Option<Vec<u32>> {
+    if n == 1 {
+        return Some(Vec::new());
+    }
     let radix = |r: &u32| has_codelet(u64::from(*r));
     if let Some(&one) = RADICES.iter().find(|&&r| u64::from(r) == n) {
         return Some(vec![one]);

@@ -2,7 +2,7 @@
 //! none of them by name. To add one: a file here and a line in [`SOLVERS`].
 
 mod bluestein;
-mod cluster;
+pub(crate) mod cluster;
 mod mixed_radix;
 mod split;
 
