@@ -53,6 +53,14 @@ impl<'a> Planner<'a> {
         self.search(n, true)
     }
 
+    /// The cheapest plan that takes several passes.
+    pub fn several(&self, n: u64) -> Option<Plan> {
+        let solvers = SOLVERS.iter().filter(|solver| !solver.on_chip());
+        let plans = solvers.flat_map(|solver| solver.plans(n, self));
+        let costed = plans.filter_map(|plan| Some((cost::of_plan(&plan, self.limits, self.precision)?, plan)));
+        costed.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, plan)| plan)
+    }
+
     /// One-pass plans for a length with the fewest stages, not yet ranked.
     pub fn offered(&self, n: u64) -> Vec<Plan> {
         let on_chip = SOLVERS.iter().filter(|solver| solver.on_chip() && solver.one_block());
