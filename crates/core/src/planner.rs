@@ -57,7 +57,8 @@ impl<'a> Planner<'a> {
     pub fn several(&self, n: u64) -> Option<Plan> {
         let solvers = SOLVERS.iter().filter(|solver| !solver.on_chip());
         let plans = solvers.flat_map(|solver| solver.plans(n, self));
-        let costed = plans.filter_map(|plan| Some((cost::of_plan(&plan, self.limits, self.precision)?, plan)));
+        let costed =
+            plans.filter_map(|plan| Some((cost::of_plan(&plan, self.limits, self.precision)?, plan)));
         costed.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, plan)| plan)
     }
 
