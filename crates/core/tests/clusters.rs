@@ -2,6 +2,7 @@
 
 mod common;
 
+use warpfft_core::kernel::Op;
 use warpfft_core::kernel::pass::optimise;
 use warpfft_core::kernel::simulate::Report;
 use warpfft_core::lower::tile::Tile;
@@ -275,4 +276,36 @@ fn planes_volumes_and_columns_on_the_h200() {
         seen.check(&packed(shape, batch, Precision::F32), &Limits::h200(), &format!("{shape:?}"));
     }
     seen.assert_all(&[8, 16]);
+}
+
+/// On a device with one multiprocessor a few blocks are a wave, so that there is a later one to prefetch for. The
+/// simulator checks that the slabs lie within the source.
+#[test]
+fn slabs_of_later_blocks_are_asked_for() {
+    let limits = Limits { multiprocessors: 1, blocks_per_sm: 8, ..Limits::h200() };
+    let prefetches = |program: &Program| {
+        let asks = |inst: &warpfft_core::kernel::Inst| matches!(inst.op, Op::BulkPrefetch { .. });
+        program.kernels[0].body.insts.iter().any(asks)
+    };
+    let radices: &[&[u32]] = &[&[4, 4, 4, 4]];
+    for precision in [Precision::F32, Precision::F64] {
+        for held in [1, 2] {
+            let tile = Tile { threads: 32, cluster: 4, batch: vec![held] };
+            let problem = rows(256, 21, precision);
+            let program = forced(&problem, radices, &tile, &limits);
+            assert!(prefetches(&program), "{precision:?}, {held} transforms a tile");
+            let (input, output) = (common::random(21 * 256, precision), common::random(21 * 256, precision));
+            let (got, _) = common::run(&program, &limits, &input, &output).expect("it keeps to the source");
+            assert!(common::error(&got, &common::reference(&problem, &input, &output)) < 1.5e-6);
+            // Neither columns nor rows with gaps lie packed.
+            let columns = Problem {
+                transform: vec![Dim::new(256, 21, 21)],
+                batch: vec![Dim::new(21, 1, 1)],
+                ..problem
+            };
+            assert!(!prefetches(&forced(&columns, radices, &tile, &limits)));
+            let gaps = Problem { batch: vec![Dim::new(21, 260, 256)], ..rows(256, 21, precision) };
+            assert!(!prefetches(&forced(&gaps, radices, &tile, &limits)));
+        }
+    }
 }

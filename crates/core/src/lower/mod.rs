@@ -5,6 +5,7 @@ pub mod cluster;
 pub mod digits;
 pub mod exchange;
 mod memory;
+mod prefetch;
 pub mod tile;
 pub mod twiddle;
 
@@ -78,7 +79,8 @@ pub(crate) struct Lowering<'a> {
 pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     let mut b = Builder::new(name, tile.threads, tile.blocks(pass));
     b.cluster(tile.cluster);
-    if let Some(took) = cost::occupancy(pass, tile, limits).filter(|took| took.asked) {
+    let took = cost::occupancy(pass, tile, limits);
+    if let Some(took) = took.filter(|took| took.asked) {
         b.min_blocks(took.blocks);
     }
     let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads, rank: None };
@@ -105,6 +107,9 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     };
     lowering.declare_operands();
     lowering.find_origin();
+    if let Some(took) = took {
+        lowering.prefetch(&took, limits);
+    }
     if let Some(cut) = Cut::of_tile(pass, tile, &lowering.digits) {
         lowering.open_cluster(cut);
     }
@@ -125,11 +130,7 @@ impl Lowering<'_> {
         let counts: Vec<u64> =
             self.pass.batch.iter().zip(&self.tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).collect();
         let total: u64 = counts.iter().product();
-        let mut order: Vec<usize> = (0..counts.len()).collect();
-        order.sort_by_key(|&d| {
-            let dim = &self.pass.batch[d];
-            dim.is.unsigned_abs().min(dim.os.unsigned_abs())
-        });
+        let order = self.block_order();
         let zero = self.b.u32(0);
         let clusters = u64::from(self.tile.cluster) * total;
         let block = self.b.div_const(block, self.tile.cluster, clusters - 1);
@@ -145,6 +146,16 @@ impl Lowering<'_> {
             self.origin[d] = self.b.mul_const(index, self.tile.batch[d]);
             at *= counts[d];
         }
+    }
+
+    /// Repeated dimensions in the order in which blocks walk them.
+    fn block_order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.pass.batch.len()).collect();
+        order.sort_by_key(|&d| {
+            let dim = &self.pass.batch[d];
+            dim.is.unsigned_abs().min(dim.os.unsigned_abs())
+        });
+        order
     }
 
     fn steps(&self) -> Vec<Step> {
