@@ -1,6 +1,8 @@
 //! The cost model, in copies: time over that of a plain copy of the same bytes. Memory gives 1; what arithmetic,
 //! exchanges, idle threads, thin occupancy and short segments add is estimated here, and nowhere else.
 
+mod cluster;
+
 use std::sync::OnceLock;
 
 use crate::lower::cluster::{Cut, TICKET_BYTES};
@@ -36,12 +38,31 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
     }
 }
 
+/// Copies of a one-pass plan over the columns of a long array; `None` where no tile of them fits.
+pub fn of_columns(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
+    let Plan::MixedRadix(radices) = plan else { return None };
+    let columns = (1_i64 << 26) / plan.len() as i64;
+    let strides = (columns, 1);
+    of_lines(plan.len(), Method::MixedRadix(radices.clone()), strides, limits, precision)
+}
+
 fn of_rows(n: u64, method: Method, limits: &Limits, precision: Precision) -> Option<f64> {
-    let rows = (1_u64 << 26).div_ceil(n);
-    let side = |array| Operand { array, format: Format::Interleaved, offset: 0, span: n * rows };
+    of_lines(n, method, (1, n as i64), limits, precision)
+}
+
+/// Copies of a pass over many lines: strides of their points, and of the lines.
+fn of_lines(
+    n: u64,
+    method: Method,
+    (point, line): (i64, i64),
+    limits: &Limits,
+    precision: Precision,
+) -> Option<f64> {
+    let lines = (1_u64 << 26).div_ceil(n);
+    let side = |array| Operand { array, format: Format::Interleaved, offset: 0, span: n * lines };
     let pass = Pass {
-        axes: vec![Axis { dim: PassDim::new(n, 1, 1), method }],
-        batch: vec![PassDim::new(rows, n as i64, n as i64)],
+        axes: vec![Axis { dim: PassDim::new(n, point, point), method }],
+        batch: vec![PassDim::new(lines, line, line)],
         src: side(Array::Input),
         dst: side(Array::Output),
         precision,
@@ -148,32 +169,32 @@ impl<'a> Model<'a> {
             (true, true) => 14 + 28 * words + 16 * uneven,
             (false, _) => 6 * uneven,
         };
-        let registers = if self.cluster > 1 {
-            // The assembler is asked for as many blocks as fit, and then makes do with less.
-            let addresses = if self.several || most_slots * words * words >= 8 { 8 } else { 0 };
-            2 * words * per_thread + 16 * words + addresses + guards
-        } else {
-            2 * words * per_thread + scratch + guards + 24
-        };
+        let registers = 2 * words * per_thread + scratch + guards + 24;
         let tickets = if self.cluster > 1 { TICKET_BYTES } else { 0 };
         let shared_bytes = (self.elements * self.bytes) as u32 + tickets;
         let warps = threads.next_multiple_of(limits.subgroup);
         // The assembler shares the file out to blocks rounded up to four warps.
         let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
-        if registers > limits.registers_per_thread.min(file) || shared_bytes > limits.shared_bytes {
+        let over = self.cluster == 1 && registers > limits.registers_per_thread.min(file);
+        if over || shared_bytes > limits.shared_bytes {
             return None;
         }
         let exchanges = self.stages.len() > 1 || self.convolves;
         let shared = if exchanges { limits.shared_per_sm / (shared_bytes + 1024) } else { u32::MAX };
         let most = shared.min(limits.threads_per_sm / warps).min(limits.blocks_per_sm);
+        if self.cluster > 1 {
+            let (several, twiddled) = (self.several, self.twiddled);
+            let need = cluster::Need { words, per_thread, slots: most_slots, uneven, several, twiddled };
+            let (registers, blocks) = cluster::share(&need, threads, most, limits)?;
+            return Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked: true });
+        }
         let blocks = most.min(limits.registers_per_sm / (registers.next_multiple_of(8) * warps)).max(1);
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
         let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
         let pair = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
         let (blocks, registers) = if pair { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
-        let asked = pair || self.cluster > 1;
-        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked })
+        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked: pair })
     }
 
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
@@ -224,24 +245,14 @@ impl<'a> Model<'a> {
             (false, _) => 0.01,
         };
         let uneven = (most / least.min(most) / 2.0).log2().max(0.0) * weight;
-        uneven + alone + starved + few + large + small + heavy + self.hand_over(took)
-    }
-
-    /// What the exchange between blocks adds. On the H200: small clusters reach more of the multiprocessors, and
-    /// blocks of 32 KB wait less than larger ones, of which fewer are there to fill in.
-    fn hand_over(&self, took: Occupancy) -> f64 {
-        if self.cluster == 1 {
-            return 0.0;
-        }
-        let size = f64::from(self.cluster);
-        let block = (self.elements * self.bytes) as f64 / 32768.0;
-        let idle = 1.0 - f64::from(took.blocks) * block / 5.0;
-        // Each phase is one more that all blocks wait for.
-        let phases = 0.01 * self.stages.len() as f64;
-        0.01 + phases
-            + (size / 8.0).log2().max(0.0) * 0.06
-            + block.log2().max(0.0) * 0.15
-            + idle.max(0.0) * 0.1
+        uneven
+            + alone
+            + starved
+            + few
+            + large
+            + small
+            + heavy
+            + cluster::hand_over(self.cluster, self.stages.len(), self.elements * self.bytes, took.blocks)
     }
 }
 
@@ -314,6 +325,8 @@ fn segments(pass: &Pass, digits: &Digits, cut: Option<Cut>) -> f64 {
         let sectors = run.div_ceil(32) * 32;
         let thin = match run {
             0..=32 => 0.15,
+            // Blocks of a cluster also wait for one another's.
+            33..=64 if cut.is_some() => 0.12,
             33..=64 => 0.03,
             65..=127 => 0.01,
             _ => 0.0,

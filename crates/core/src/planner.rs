@@ -11,6 +11,9 @@ use crate::problem::Precision;
 use crate::solve::SOLVERS;
 use crate::target::Limits;
 
+/// Copies up to which a pass over columns beats one more pass over shorter ones.
+const WORTH_A_PASS: f64 = 1.45;
+
 /// Cost and plan by length and whether the plan must take one pass; `None`: no solver has one.
 type Known = HashMap<(u64, bool), Option<(f64, Plan)>>;
 
@@ -41,6 +44,17 @@ impl<'a> Planner<'a> {
     /// Blocks that may hold a tile together, more than one.
     pub fn clusters(&self) -> impl Iterator<Item = u32> {
         tile::cluster_sizes(self.limits).skip(1)
+    }
+
+    /// Whether columns of that many points are worth a pass: in one block with rows of 64 bytes, or in a cluster.
+    pub fn takes_columns(&self, n: u64) -> bool {
+        let most = self.max_column_points();
+        let wide = self.clusters().last().map_or(0, |size| most * u64::from(size) / 4);
+        let cheap = |plan: &Plan| {
+            let cost = cost::of_columns(plan, self.limits, self.precision);
+            cost.is_some_and(|cost| cost < WORTH_A_PASS)
+        };
+        n <= most || (n <= wide && self.offered(n).iter().any(cheap))
     }
 
     /// The cheapest plan; `None` where no solver has one.

@@ -1,12 +1,13 @@
 //! Plan and target to passes: which axes share a tile, where intermediate results lie, what is fused where.
 
+mod share;
+
 use crate::error::Error;
 use crate::lower::tile;
 use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim, Pointwise, TableKind};
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::{Direction, Format, Placement, Problem};
-use crate::solve::cluster;
 use crate::target::Limits;
 
 /// Passes in order, and what they need beside input and output.
@@ -48,7 +49,8 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         .iter()
         .map(|dim| planner.best(dim.n).ok_or_else(|| no_plan(dim.n, limits)))
         .collect::<Result<Vec<Plan>, Error>>()?;
-    let mut scheduler = Scheduler { problem, limits, regions: Vec::new(), passes: Vec::new() };
+    let mut scheduler =
+        Scheduler { problem, limits, planner: &planner, regions: Vec::new(), passes: Vec::new() };
     scheduler.run(&mut plans)?;
     Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans })
 }
@@ -64,6 +66,7 @@ fn no_plan(n: u64, limits: &Limits) -> Error {
 struct Scheduler<'a> {
     problem: &'a Problem,
     limits: &'a Limits,
+    planner: &'a Planner<'a>,
     regions: Vec<u64>,
     passes: Vec<Pass>,
 }
@@ -132,59 +135,6 @@ impl Scheduler<'_> {
         self.regions.push(stride);
         let array = Array::Workspace((self.regions.len() - 1) as u8);
         Place { array, format: Format::Interleaved, offset: 0, span: stride, strides }
-    }
-
-    /// Transform dimensions that share a pass: as many as fit a tile, the last ones first; dimensions that take
-    /// several passes stand alone. Where a tile takes a cluster, their plans may change to suit it.
-    fn groups(&self, plans: &mut [Plan]) -> Vec<Vec<usize>> {
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        for d in (0..plans.len()).rev() {
-            if let Some(group) = groups.last_mut()
-                && matches!(plans[d], Plan::MixedRadix(_))
-                && group.iter().all(|&d| matches!(plans[d], Plan::MixedRadix(_)))
-            {
-                let mut larger = group.clone();
-                larger.insert(0, d);
-                if let Some(shared) = self.shared(&larger, plans) {
-                    plans.clone_from_slice(&shared);
-                    *group = larger;
-                    continue;
-                }
-            }
-            groups.push(vec![d]);
-        }
-        groups
-    }
-
-    /// Plans with which dimensions share a pass; `None` where they do better apart.
-    fn shared(&self, group: &[usize], plans: &[Plan]) -> Option<Vec<Plan>> {
-        let own = self.tile(group, plans);
-        if own.as_ref().is_some_and(|choice| choice.tile.cluster == 1) {
-            return Some(plans.to_vec());
-        }
-        let mut best = own.map(|choice| (choice.cost, plans.to_vec()));
-        let lengths: Vec<u64> = group.iter().map(|&d| plans[d].len()).collect();
-        for radices in cluster::joined(&lengths, self.limits) {
-            let mut plans = plans.to_vec();
-            for (&d, radices) in group.iter().zip(radices) {
-                if let Some(radices) = radices {
-                    plans[d] = Plan::MixedRadix(radices);
-                }
-            }
-            if let Some(choice) = self.tile(group, &plans)
-                && best.as_ref().is_none_or(|(least, _)| choice.cost < *least)
-            {
-                best = Some((choice.cost, plans));
-            }
-        }
-        let (cost, shared) = best?;
-        let apart = self.tile(&group[1..], plans)?.cost + self.tile(&group[..1], plans)?.cost;
-        (cost < apart).then_some(shared)
-    }
-
-    fn tile(&self, group: &[usize], plans: &[Plan]) -> Option<tile::Choice> {
-        let (input, output) = (self.caller_side(false), self.caller_side(true));
-        tile::choose(&self.pass(group, plans, &input, &output), self.limits)
     }
 
     fn group(&mut self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Result<(), Error> {
@@ -320,8 +270,24 @@ impl Scheduler<'_> {
             let mut pass = self.new_pass(vec![Axis { dim: axis, method }], batch, from, to);
             pass.twiddle = (i < last).then_some(n / done);
             self.pad_part(part, &mut pass);
+            self.suit(part, &mut pass);
             self.passes.push(pass);
             done *= part.len();
+        }
+    }
+
+    /// Radices that are best for rows need not be for columns, which a cluster may have to hold.
+    fn suit(&self, part: &Plan, pass: &mut Pass) {
+        if !matches!(part, Plan::MixedRadix(_)) {
+            return;
+        }
+        let mut best = tile::choose(pass, self.limits).map_or(f64::INFINITY, |choice| choice.cost);
+        for plan in self.planner.offered(part.len()) {
+            let mut other = pass.clone();
+            other.axes[0].method = on_chip_method(&plan);
+            if let Some(choice) = tile::choose(&other, self.limits).filter(|choice| choice.cost < best) {
+                (best, *pass) = (choice.cost, other);
+            }
         }
     }
 

@@ -51,11 +51,11 @@ fn ptx_is_as_accepted() {
 #[test]
 fn a_cluster_is_as_accepted() {
     let device =
-        Limits { shared_bytes: 1024, max_threads: 32, max_cluster: 8, multiprocessors: 1, ..Limits::h200() };
-    let problem = Fft::new([512]).batch(200).build().unwrap();
+        Limits { shared_bytes: 4500, max_threads: 64, max_cluster: 2, multiprocessors: 1, ..Limits::h200() };
+    let problem = Fft::new([1024]).batch(200).build().unwrap();
     let program = warpfft_core::compile(&problem, &device).unwrap();
-    assert_eq!(program.kernels[0].cluster, 8);
-    golden("fft_512_cluster.ptx", &emit::ptx(&program.kernels[0], 90).unwrap());
+    assert_eq!(program.kernels[0].cluster, 2);
+    golden("fft_1024_cluster.ptx", &emit::ptx(&program.kernels[0], 90).unwrap());
 }
 
 #[test]
