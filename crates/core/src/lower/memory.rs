@@ -256,6 +256,7 @@ impl Lowering<'_> {
         let step = layout.register.map_or(0, |d| side.weights[d]);
         for (slot, group) in held.iter().enumerate() {
             let slot = slot as u32;
+            let group = self.leaving(layout, slot, group);
             let inside = self.inside(layout, slot);
             let (pointers, base) = self.pointers(&side, layout, slot);
             let factors = self.pointwise(self.pass.store, layout, slot, inside, true);

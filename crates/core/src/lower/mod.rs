@@ -71,6 +71,8 @@ pub(crate) struct Lowering<'a> {
     shared_limit: u32,
     subgroup: u32,
     cluster: Option<Cluster>,
+    /// A stage that each group goes through when it is written, so that its registers are free for the next.
+    late: Option<Step>,
     conflicts: f64,
     exchanges: u32,
 }
@@ -102,6 +104,7 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
         shared_limit: limits.shared_bytes,
         subgroup: limits.subgroup,
         cluster: None,
+        late: None,
         conflicts: 1.0,
         exchanges: 0,
     };
@@ -210,7 +213,13 @@ impl Lowering<'_> {
                 held = self.exchange(&held, &current, &layout);
                 current = layout;
             }
-            held = self.step(*step, &current, held);
+            let next_remote = cut.is_some_and(|cut| cut.stage == i + 1);
+            let twiddle = i + 1 == steps.len() && self.pass.twiddle.is_some();
+            if cut.is_some() && !next_remote && !twiddle {
+                self.late = Some(*step);
+            } else {
+                held = self.step(*step, &current, held);
+            }
         }
         if self.pass.twiddle.is_some() {
             held = self.pass_twiddle(&current, held);
@@ -248,22 +257,44 @@ impl Lowering<'_> {
     fn step(&mut self, step: Step, layout: &Layout, mut held: Held) -> Held {
         match step {
             Step::Stage { axis, position, back } => {
-                let mixed = matches!(self.pass.axes[axis].method, Method::MixedRadix(_));
-                let inverse = if mixed { self.pass.direction == Direction::Inverse } else { back };
-                let direction = if inverse { Direction::Inverse } else { Direction::Forward };
                 for (slot, x) in held.iter_mut().enumerate() {
-                    if !back {
-                        self.stage_twiddle(axis, position, layout, slot as u32, x, inverse);
-                    }
-                    *x = codelet::dft(&mut self.b, x, direction);
-                    if back {
-                        self.stage_twiddle(axis, position, layout, slot as u32, x, inverse);
-                    }
+                    self.stage(axis, position, back, layout, slot as u32, x);
                 }
             }
             Step::Spectrum { axis } => self.spectrum(axis, layout, &mut held),
         }
         held
+    }
+
+    /// One group through one stage.
+    fn stage(
+        &mut self,
+        axis: usize,
+        position: usize,
+        back: bool,
+        layout: &Layout,
+        slot: u32,
+        x: &mut Vec<Cx>,
+    ) {
+        let mixed = matches!(self.pass.axes[axis].method, Method::MixedRadix(_));
+        let inverse = if mixed { self.pass.direction == Direction::Inverse } else { back };
+        let direction = if inverse { Direction::Inverse } else { Direction::Forward };
+        if !back {
+            self.stage_twiddle(axis, position, layout, slot, x, inverse);
+        }
+        *x = codelet::dft(&mut self.b, x, direction);
+        if back {
+            self.stage_twiddle(axis, position, layout, slot, x, inverse);
+        }
+    }
+
+    /// A group as it leaves: through the stage that was left for the moment of writing.
+    fn leaving(&mut self, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
+        let mut group = group.to_vec();
+        if let Some(Step::Stage { axis, position, back }) = self.late {
+            self.stage(axis, position, back, layout, slot, &mut group);
+        }
+        group
     }
 
     /// Value of a linear form: thread's part as `U32` with the constant part apart.
@@ -298,6 +329,7 @@ impl Lowering<'_> {
         let strides: Vec<i64> = shared.strides.iter().map(|stride| 2 * stride).collect();
         let step = from.register.map_or(0, |d| strides[d]);
         for (slot, group) in held.iter().enumerate() {
+            let group = self.leaving(from, slot as u32, group);
             let exists = self.exists(from, slot as u32);
             let (ptr, base) = self.shared_pointer(space, from, slot as u32, &strides);
             for (r, x) in group.iter().enumerate() {
@@ -305,6 +337,7 @@ impl Lowering<'_> {
                 self.b.store(ptr, offset, &[x.re, x.im], Cache::Default, exists);
             }
         }
+        self.late = None;
         self.b.barrier();
         self.read_shared(space, to, &strides)
     }
