@@ -120,11 +120,7 @@ impl<'a> Model<'a> {
     /// they cannot share it.
     pub fn new(pass: &Pass, batch: &[u64], cluster: u32, limits: &'a Limits) -> Option<Self> {
         let tile = Tile { threads: 1, cluster, batch: batch.to_vec() };
-        let digits = Digits::of(pass, &tile);
-        let cut = Cut::of_tile(pass, &tile, &digits);
-        if cluster > 1 && cut.is_none() {
-            return None;
-        }
+        let (digits, cut) = Cut::of_tile(pass, &tile)?;
         let mut stages = Vec::new();
         for axis in &pass.axes {
             let ways = if matches!(axis.method, Method::MixedRadix(_)) { 1.0 } else { 2.0 };

@@ -123,7 +123,11 @@ fn random_digits(rng: &mut impl Rng) -> Digits {
         output: 0,
         last: 0,
     };
-    Digits { all: (0..count).map(|_| digit(rng.random_range(2..=9))).collect(), stages: Vec::new() }
+    Digits {
+        all: (0..count).map(|_| digit(rng.random_range(2..=9))).collect(),
+        stages: Vec::new(),
+        upper: vec![None; count],
+    }
 }
 
 fn random_layout(digits: &Digits, rng: &mut impl Rng) -> Layout {

@@ -35,36 +35,48 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// The best cut of a tile, `None` where no two digits are as large as the cluster or the tile is not of
-    /// plain stages. Widest rows in memory first, then digits that lie in registers next to the exchange.
-    pub fn of(pass: &Pass, digits: &Digits, cluster: u32) -> Option<Self> {
+    /// The best cut of a tile and its digits, cut where they are larger than the cluster; `None` where no two
+    /// stages have digits for it or the tile is not of plain stages. Widest rows in memory first, then digits that
+    /// lie in registers next to the exchange, then digits that are whole.
+    pub fn of(pass: &Pass, tile: &Tile) -> Option<(Digits, Self)> {
         if pass.axes.iter().any(|axis| !matches!(axis.method, Method::MixedRadix(_))) {
             return None;
         }
-        let stages: usize = digits.stages.iter().map(Vec::len).sum();
+        let whole = Digits::of(pass, tile);
+        let stages: usize = whole.stages.iter().map(Vec::len).sum();
         let bytes = pass.precision.complex_bytes();
-        let sides = [digits.weights(|digit| digit.is), digits.weights(|digit| digit.os)];
-        let row = |without: usize, side: &[i64]| {
-            let order = digits.by_stride(&[Some(without)], side);
-            (digits.run(&order, side) * bytes).min(ROW_BYTES)
+        // Within one dimension whole digits are to be had by choosing the radices.
+        let divisible = |&d: &usize| {
+            let size = whole.all[d].size;
+            size == tile.cluster || (pass.axes.len() > 1 && size.is_multiple_of(tile.cluster))
         };
-        let of_size = |d: &usize| digits.all[*d].size == cluster;
-        let mut best: Option<((u64, bool), Self)> = None;
-        for after in (0..stages).filter(of_size) {
-            for before in (after + 1..stages).filter(of_size) {
-                let rows = row(before, &sides[0]).min(64) + row(before, &sides[0]) + row(after, &sides[1]);
-                let score = (rows, before == after + 1);
-                if best.is_none_or(|(least, _)| score > least) {
-                    best = Some((score, Self { before, after, stage: after + 1 }));
+        let mut best: Option<((u64, bool, usize), (Digits, Self))> = None;
+        for early in (0..stages).filter(divisible) {
+            for late in (early + 1..stages).filter(divisible) {
+                let mut digits = whole.clone();
+                let (after, before) = (digits.cut(early, tile.cluster), digits.cut(late, tile.cluster));
+                let row = |without: usize, side: &[i64]| {
+                    let order = digits.by_stride(&[Some(without)], side);
+                    (digits.run(&order, side) * bytes).min(ROW_BYTES)
+                };
+                let read = row(before, &digits.weights(|digit| digit.is));
+                let written = row(after, &digits.weights(|digit| digit.os));
+                let uncut = [after == early, before == late].iter().filter(|&&is| is).count();
+                let score = (read.min(64) + read + written, late == early + 1, uncut);
+                if best.as_ref().is_none_or(|(least, _)| score > *least) {
+                    best = Some((score, (digits, Self { before, after, stage: early + 1 })));
                 }
             }
         }
-        best.map(|(_, cut)| cut)
+        best.map(|(_, found)| found)
     }
 
-    /// The cut of a pass's tile; `None` where one block holds it.
-    pub fn of_tile(pass: &Pass, tile: &Tile, digits: &Digits) -> Option<Self> {
-        if tile.cluster > 1 { Self::of(pass, digits, tile.cluster) } else { None }
+    /// Digits of a pass's tile and, where a cluster holds it, its cut; `None` where the cluster cannot.
+    pub fn of_tile(pass: &Pass, tile: &Tile) -> Option<(Digits, Option<Self>)> {
+        if tile.cluster == 1 {
+            return Some((Digits::of(pass, tile), None));
+        }
+        Self::of(pass, tile).map(|(digits, cut)| (digits, Some(cut)))
     }
 
     /// Digit that spells the rank while a stage runs.
@@ -116,34 +128,45 @@ impl Lowering<'_> {
     /// The layout in which the tile is read after the exchange between blocks: as the stage before left it, with
     /// the digit that spelled the rank in its registers. A thread then reads what threads of its own number wrote.
     pub(super) fn remote_layout(&self, from: &Layout, cut: Cut) -> Layout {
-        let late = (cut.before != cut.stage).then_some(cut.before);
-        let order = from.order.iter().copied().filter(|&d| d != cut.stage).chain(late).collect();
+        let registers = self.digits.parts(Some(cut.stage));
+        let kept = from.order.iter().copied().filter(|&d| !registers.contains(&Some(d)));
+        let low = from.register.filter(|&d| d != cut.after);
+        let late = Some(cut.before).filter(|_| !registers.contains(&Some(cut.before)));
+        let order = kept.chain(low).chain(late).collect();
         Layout { register: Some(cut.stage), order, block: Some(cut.after) }
     }
 
-    /// Moves the tile between the blocks of the cluster. The digit in the registers becomes the rank: register r
-    /// goes to block r.
+    /// Moves the tile between the blocks of the cluster. The digit in the registers, or its upper part, becomes the
+    /// rank: which register goes to which block is known here.
     pub(super) fn remote_exchange(&mut self, held: &Held, from: &Layout, to: &Layout) -> Held {
-        let Some(Cluster { tile, filled, .. }) = self.cluster else { return held.clone() };
+        let Some(Cluster { cut, tile, filled, .. }) = self.cluster else { return held.clone() };
         self.wait_for_room(held);
         // Packed: threads of one number write and read in the same order, which no bank minds.
         let mut strides = vec![0; self.digits.all.len()];
         let mut len = 1;
-        for &d in to.order.iter().chain(&to.register) {
+        for &d in to.order.iter().chain(self.digits.parts(to.register).iter().flatten()) {
             strides[d] = 2 * len;
             len *= i64::from(self.digits.all[d].size);
         }
         self.b.grow_shared(tile, 2 * len as u32);
         self.exchanges += 1;
+        let ranks = self.digits.weights(|_| 0);
+        let ranks: Vec<i64> = (0..ranks.len()).map(|d| i64::from(d == cut.after)).collect();
+        let place = |this: &Self, r| {
+            let offset = this.digits.at_register(from.register, &strides, r);
+            (this.digits.at_register(from.register, &ranks, r) as u32, offset)
+        };
+        let places: Vec<(u32, i64)> =
+            (0..from.registers(&self.digits) as usize).map(|r| place(self, r)).collect();
         for (slot, group) in held.iter().enumerate() {
             let exists = self.exists(from, slot as u32);
             let (near, base) = self.shared_pointer(tile, from, slot as u32, &strides);
             let push = |b: &mut Builder| {
-                for (x, rank) in group.iter().zip(0..) {
+                for (x, &(rank, offset)) in group.iter().zip(&places) {
                     let rank = b.u32(rank);
                     let (far, ticket) = (remote(b, near, rank), remote(b, filled, rank));
                     b.effect(
-                        Op::RemoteStoreAsync { width: 2, offset: base as i32 },
+                        Op::RemoteStoreAsync { width: 2, offset: (base + offset) as i32 },
                         &[far, ticket, x.re, x.im],
                     );
                 }
@@ -188,15 +211,14 @@ impl Lowering<'_> {
 
     /// Reads the tile from shared memory.
     pub(super) fn read_shared(&mut self, space: Space, to: &Layout, strides: &[i64]) -> Held {
-        let step = to.register.map_or(0, |d| strides[d]);
-        let registers = to.registers(&self.digits);
+        let registers = to.registers(&self.digits) as usize;
         (0..to.slots(&self.digits, self.threads.count))
             .map(|slot| {
                 let exists = self.exists(to, slot);
                 let (ptr, base) = self.shared_pointer(space, to, slot, strides);
                 (0..registers)
                     .map(|r| {
-                        let offset = (base + step * i64::from(r)) as i32;
+                        let offset = (base + self.digits.at_register(to.register, strides, r)) as i32;
                         let x = self.b.load(ptr, offset, 2, Cache::Default, exists);
                         Cx { re: x[0], im: x[1] }
                     })

@@ -59,6 +59,8 @@ pub struct Digits {
     pub all: Vec<Digit>,
     /// Digit of each stage of each axis, in order.
     pub stages: Vec<Vec<usize>>,
+    /// The digit that continues a stage's where a cluster has cut it in two: both lie in registers in that stage.
+    pub upper: Vec<Option<usize>>,
 }
 
 impl Digits {
@@ -96,7 +98,49 @@ impl Digits {
                 all.push(Digit::of_batch(dim, index, size));
             }
         }
-        Self { all, stages }
+        let upper = vec![None; all.len()];
+        Self { all, stages, upper }
+    }
+
+    /// Cuts a stage's digit, so that its upper part takes `size` values, and gives the upper part.
+    pub fn cut(&mut self, digit: usize, size: u32) -> usize {
+        let whole = self.all[digit];
+        if whole.size == size {
+            return digit;
+        }
+        let rest = whole.size / size;
+        let scale = i64::from(rest);
+        self.all[digit].size = rest;
+        self.upper[digit] = Some(self.all.len());
+        self.upper.push(None);
+        self.all.push(Digit {
+            size,
+            is: whole.is * scale,
+            os: whole.os * scale,
+            load_index: whole.load_index * scale,
+            store_index: whole.store_index * scale,
+            output: whole.output * scale,
+            last: whole.last * scale,
+            ..whole
+        });
+        self.all.len() - 1
+    }
+
+    /// Values that a stage's digit takes, both parts together.
+    pub fn radix(&self, digit: usize) -> u32 {
+        self.all[digit].size * self.upper[digit].map_or(1, |upper| self.all[upper].size)
+    }
+
+    /// A digit and the one that continues it.
+    pub fn parts(&self, digit: Option<usize>) -> [Option<usize>; 2] {
+        [digit, digit.and_then(|d| self.upper[d])]
+    }
+
+    /// What register r adds to a linear form of the tile.
+    pub fn at_register(&self, digit: Option<usize>, weights: &[i64], r: usize) -> i64 {
+        let Some(d) = digit else { return 0 };
+        let size = self.all[d].size as usize;
+        weights[d] * (r % size) as i64 + self.upper[d].map_or(0, |upper| weights[upper] * (r / size) as i64)
     }
 
     /// Elements of the tile.
@@ -134,7 +178,7 @@ impl Digits {
 /// digit is its rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    /// The digit that runs through a thread's registers.
+    /// The digit that runs through a thread's registers, with the one that continues it.
     pub register: Option<usize>,
     /// The other digits, fastest first.
     pub order: Vec<usize>,
@@ -175,7 +219,7 @@ impl Layout {
 
     /// Elements of a group.
     pub fn registers(&self, digits: &Digits) -> u32 {
-        self.register.map_or(1, |d| digits.all[d].size)
+        self.register.map_or(1, |d| digits.radix(d))
     }
 
     /// Value of a linear form, given by one weight for each digit, for the group in slot `slot` (without the

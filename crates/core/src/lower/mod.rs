@@ -78,6 +78,10 @@ pub(crate) struct Lowering<'a> {
 }
 
 /// Lowers one pass for one device.
+///
+/// # Panics
+///
+/// Where the tile is of a cluster that cannot share it ([`Cut::of`]); [`tile::choose`] gives none such.
 pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     let mut b = Builder::new(name, tile.threads, tile.blocks(pass));
     b.cluster(tile.cluster);
@@ -90,11 +94,12 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
         Precision::F32 => Type::F32,
         Precision::F64 => Type::F64,
     };
+    let (digits, cut) = Cut::of_tile(pass, tile).expect("a cluster's tile is one that it can share");
     let mut lowering = Lowering {
         b,
         pass,
         tile,
-        digits: Digits::of(pass, tile),
+        digits,
         threads,
         origin: Vec::new(),
         real,
@@ -113,7 +118,7 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     if let Some(took) = took {
         lowering.prefetch(&took, limits);
     }
-    if let Some(cut) = Cut::of_tile(pass, tile, &lowering.digits) {
+    if let Some(cut) = cut {
         lowering.open_cluster(cut);
     }
     lowering.run();
@@ -188,7 +193,8 @@ impl Lowering<'_> {
         let load = self.edge_layout(first, cut.map(|cut| cut.before), &sources, false);
         let store = self.edge_layout(last, cut.map(|cut| cut.after), &destinations, true);
         let ordered = |register, block, strides| {
-            let order = self.digits.by_stride(&[register, block], strides);
+            let [low, high] = self.digits.parts(register);
+            let order = self.digits.by_stride(&[low, high, block], strides);
             Layout { register, order, block }
         };
         let layouts: Vec<Option<Layout>> = (0..steps.len())
@@ -239,7 +245,8 @@ impl Lowering<'_> {
         strides: &[i64],
         writes: bool,
     ) -> Layout {
-        let direct = Layout { register, order: self.digits.by_stride(&[register, block], strides), block };
+        let [low, high] = self.digits.parts(register);
+        let direct = Layout { register, order: self.digits.by_stride(&[low, high, block], strides), block };
         let bytes = self.pass.precision.complex_bytes();
         let run = self.digits.run(&direct.order, strides) * bytes;
         let linear = self.digits.by_stride(&[block], strides);
@@ -247,7 +254,7 @@ impl Lowering<'_> {
         // A sector has 32 bytes. A thread that owns a whole transform of one 16-byte access needs no
         // help; reads of split sectors are caught by the L1 cache, writes are not.
         let own_run = register.is_some_and(|r| {
-            let size = u64::from(self.digits.all[r].size);
+            let size = u64::from(self.digits.radix(r));
             strides[r] == 1 && size * bytes <= 16 && size.is_power_of_two()
         });
         let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
@@ -327,13 +334,12 @@ impl Lowering<'_> {
         let space = *self.shared.get_or_insert_with(|| self.b.shared("tile", self.real, 0));
         self.b.grow_shared(space, 2 * shared.len);
         let strides: Vec<i64> = shared.strides.iter().map(|stride| 2 * stride).collect();
-        let step = from.register.map_or(0, |d| strides[d]);
         for (slot, group) in held.iter().enumerate() {
             let group = self.leaving(from, slot as u32, group);
             let exists = self.exists(from, slot as u32);
             let (ptr, base) = self.shared_pointer(space, from, slot as u32, &strides);
             for (r, x) in group.iter().enumerate() {
-                let offset = (base + step * r as i64) as i32;
+                let offset = (base + self.digits.at_register(from.register, &strides, r)) as i32;
                 self.b.store(ptr, offset, &[x.re, x.im], Cache::Default, exists);
             }
         }

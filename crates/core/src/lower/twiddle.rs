@@ -93,11 +93,11 @@ impl Lowering<'_> {
             return;
         }
         let own = self.digits.stages[axis][position];
-        let radix = self.digits.all[own].size;
+        let radix = self.digits.radix(own);
         let done = self.digits.all[own].output as u64;
         let before = &self.digits.stages[axis][..position];
         let mut weights = vec![0; self.digits.all.len()];
-        for &d in before {
+        for d in before.iter().flat_map(|&d| self.digits.parts(Some(d))).flatten() {
             weights[d] = self.digits.all[d].output;
         }
         let at = self.linear(layout, slot, &weights);

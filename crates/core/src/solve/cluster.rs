@@ -55,7 +55,8 @@ fn stages(plan: &Plan) -> usize {
 /// the blocks exchange, up to a radix of the cluster's size, a later one after, from such a radix on. `None`: as
 /// it was. Rows of the last dimension stay as whole as can be.
 pub fn joined(lengths: &[u64], limits: &Limits) -> Vec<Vec<Option<Vec<u32>>>> {
-    let mut all = Vec::new();
+    // As few stages as can be: a cluster may cut a digit that is larger than it.
+    let mut all = vec![lengths.iter().map(|&n| split(n)).collect()];
     for size in tile::cluster_sizes(limits).skip(1) {
         for first in 0..lengths.len() {
             for second in first + 1..lengths.len() {
