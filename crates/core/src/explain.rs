@@ -33,7 +33,7 @@ pub struct PassSummary {
     pub threads: u32,
     /// Blocks of a cluster.
     pub cluster: u32,
-    /// Transforms of a block.
+    /// Transforms of a block, or of a cluster.
     pub transforms: u64,
     /// Registers of a thread, estimated.
     pub registers: u32,
@@ -223,12 +223,13 @@ impl fmt::Display for Explanation {
             )?;
             writeln!(
                 f,
-                "   kernel {}: {} blocks x {} threads, {} transforms a block, ~{} registers, {} shared, {} \
+                "   kernel {}: {} blocks x {} threads, {} transforms a {}, ~{} registers, {} shared, {} \
                  resident blocks",
                 pass.kernel,
                 pass.blocks,
                 pass.threads,
                 pass.transforms,
+                if pass.cluster > 1 { format!("cluster of {}", pass.cluster) } else { "block".into() },
                 pass.registers,
                 bytes(u64::from(pass.shared_bytes)),
                 pass.resident_blocks

@@ -2,6 +2,7 @@
 
 mod common;
 
+use num_complex::Complex;
 use warpfft_core::kernel::Op;
 use warpfft_core::kernel::pass::optimise;
 use warpfft_core::kernel::simulate::Report;
@@ -69,6 +70,30 @@ fn long_rows_on_the_h200() {
         let (clusters, report) = check(&rows(n, 1, Precision::F32), &Limits::h200(), &format!("length {n}"));
         assert_eq!(clusters, [cluster], "length {n}");
         println!("{n}: {report:?}");
+        // The data once each way, tables beside it, and no bank touched twice in one access.
+        let data = n * 8 / 32;
+        assert_eq!(report.global_sectors_written, data, "length {n}");
+        assert!(report.global_sectors_read < data * 5 / 4, "length {n}: {}", report.global_sectors_read);
+        assert_eq!(report.shared_wavefronts, report.shared_accesses, "length {n}");
+    }
+}
+
+/// Few factors are loaded and more multiplied than elsewhere: the error must stay near that of a library that
+/// loads them all.
+#[test]
+fn errors_stay_near_those_of_rustfft() {
+    for n in [1 << 14, 1 << 15, 1 << 16, 1 << 17] {
+        let problem = rows(n, 1, Precision::F32);
+        let input = common::random(n as usize, Precision::F32);
+        let program = Compiled::of(&problem, &Limits::h200()).expect("it has a plan").program;
+        let (got, _) = common::run(&program, &Limits::h200(), &input, &input).expect("it runs");
+        let want = common::reference(&problem, &input, &input);
+        let mut theirs: Vec<_> = input.iter().map(|z| Complex::new(z.re as f32, z.im as f32)).collect();
+        rustfft::FftPlanner::new().plan_fft_forward(n as usize).process(&mut theirs);
+        let theirs: Vec<_> = theirs.iter().map(|z| Complex::new(z.re.into(), z.im.into())).collect();
+        let (ours, theirs) = (common::error(&got, &want), common::error(&theirs, &want));
+        println!("{n}: error {ours:.2e}, rustfft {theirs:.2e}");
+        assert!(ours < 1.5 * theirs, "length {n}: {ours:.2e} against {theirs:.2e}");
     }
 }
 
