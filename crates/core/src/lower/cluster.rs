@@ -23,6 +23,9 @@ pub const TICKET_BYTES: u32 = 16;
 /// A bit pattern that no conversion from single precision gives: beyond 2^24 the low bits are zero, or all are one.
 const NEVER: u32 = u32::MAX - 1;
 
+/// Bytes of rows, digits next to the exchange, digits that stay whole.
+type Score = (u64, bool, usize);
+
 /// Where the tile of a cluster changes hands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
@@ -50,7 +53,7 @@ impl Cut {
             let size = whole.all[d].size;
             size == tile.cluster || (pass.axes.len() > 1 && size.is_multiple_of(tile.cluster))
         };
-        let mut best: Option<((u64, bool, usize), (Digits, Self))> = None;
+        let mut best: Option<(Score, (Digits, Self))> = None;
         for early in (0..stages).filter(divisible) {
             for late in (early + 1..stages).filter(divisible) {
                 let mut digits = whole.clone();
