@@ -32,7 +32,9 @@ fn problems() -> Vec<Problem> {
             problem
         })
         .collect();
-    all.extend([[1 << 17, 1], [1 << 20, 1], [48, 60]].map(|shape| Fft::new(shape).build().expect("it is valid")));
+    all.extend(
+        [[1 << 17, 1], [1 << 20, 1], [48, 60]].map(|shape| Fft::new(shape).build().expect("it is valid")),
+    );
     all
 }
 
