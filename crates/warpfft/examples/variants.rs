@@ -2,8 +2,8 @@
 //! can share the tile, thread counts, resident blocks asked for, with and without prefetch.
 //!
 //! ```text
-//! cargo run --release --example tiles -- 65536 256x256          # the planner's radices
-//! cargo run --release --example tiles -- 16384=32,4,4,32        # own ones, axes apart by a slash
+//! cargo run --release --example variants -- 65536 256x256          # the planner's radices
+//! cargo run --release --example variants -- 16384=32,4,4,32        # own ones, axes apart by a slash
 //! ```
 
 use std::error::Error;
@@ -71,7 +71,7 @@ fn time(
             continue;
         }
         for prefetch in [false, true] {
-            let lowered = lower::lower(pass, tile, limits, "tile");
+            let lowered = lower::lower(pass, tile, limits, "variant");
             let mut kernel = lowered.kernel;
             kernel.min_blocks = asked;
             if !prefetch {
