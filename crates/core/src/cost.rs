@@ -8,15 +8,22 @@ use std::sync::OnceLock;
 use crate::lower::cluster::{Cut, TICKET_BYTES};
 use crate::lower::digits::Digits;
 use crate::lower::tile::{self, Tile};
-use crate::lower::twiddle::exact_powers;
+use crate::lower::twiddle::{Powers, exact_powers};
 use crate::math::factor;
-use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim};
+use crate::pass::{Array, Axis, Method, Operand, PartKind, Pass, PassDim, Stage};
 use crate::plan::Plan;
 use crate::problem::{Direction, Format, Precision};
+use crate::schedule;
 use crate::target::Limits;
 
 /// Issue slots of one point that hide under one pass in f32 (H200, 4.3 TB/s; twice the bytes, twice the slots).
 const ISSUE_BUDGET: f64 = 110.0;
+
+/// Registers, by estimate, up to which blocks stay: beyond it the assembler spills.
+const STAYING: u32 = 140;
+
+/// Issue slots of one point that goes to shared memory and back by an index from a table.
+const PERMUTED: f64 = 7.0;
 
 /// Copies of a plan, for a large batch of packed rows; `None` where a part fits no block.
 pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
@@ -28,8 +35,11 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
             .iter()
             .map(|part| of_plan(part, limits, precision).map(|cost| cost + 0.03))
             .sum::<Option<f64>>(),
+        Plan::Rader { .. } | Plan::PrimeFactor(_) => {
+            of_rows(plan.len(), schedule::on_chip_method(plan), limits, precision)
+        }
         Plan::Bluestein { n, inner } => match &**inner {
-            Plan::MixedRadix(radices) => of_rows(*n, Method::Bluestein(radices.clone()), limits, precision),
+            Plan::MixedRadix(_) => of_rows(*n, schedule::on_chip_method(plan), limits, precision),
             inner => {
                 let both = 2.0 * of_plan(inner, limits, precision)?;
                 Some(both * inner.len() as f64 / *n as f64)
@@ -88,6 +98,8 @@ pub struct Occupancy {
     pub blocks: u32,
     /// The assembler has to be asked to make room for that many blocks.
     pub asked: bool,
+    /// Blocks stay and take tile after tile, with the next one under way and tables in registers.
+    pub stays: bool,
 }
 
 /// What a tile takes, or `None` where the device cannot hold it.
@@ -104,13 +116,17 @@ pub struct Model<'a> {
     cluster: u32,
     /// Several transforms in a tile.
     several: bool,
-    /// Radix and how often its stage runs.
-    stages: Vec<(u32, f64)>,
+    /// Every stage; its points are those of a block.
+    stages: Vec<Stage>,
     convolves: bool,
+    /// Times that the tile goes through shared memory between coprime parts, or to be permuted.
+    permutations: f64,
     /// Multiplied by twiddles on the way out.
     twiddled: bool,
-    /// Padded over useful elements.
-    padding: f64,
+    /// Elements of the tile without padding.
+    useful: f64,
+    /// Entries of the spectra and chirps that every tile goes by.
+    factors: f64,
     segments: f64,
     blocks: u64,
 }
@@ -121,22 +137,31 @@ impl<'a> Model<'a> {
     pub fn new(pass: &Pass, batch: &[u64], cluster: u32, limits: &'a Limits) -> Option<Self> {
         let tile = Tile { threads: 1, cluster, batch: batch.to_vec() };
         let (digits, cut) = Cut::of_tile(pass, &tile)?;
+        let elements = tile.elements(pass) / u64::from(cluster);
         let mut stages = Vec::new();
+        let mut permutations = 0.0;
         for axis in &pass.axes {
-            let ways = if matches!(axis.method, Method::MixedRadix(_)) { 1.0 } else { 2.0 };
-            stages.extend(axis.method.radices().iter().map(|&radix| (radix, ways)));
+            let (own, points) = (axis.method.stages(), axis.method.points());
+            let share = |stage: Stage| Stage { points: elements * stage.points / points, ..stage };
+            stages.extend(own.into_iter().map(share));
+            if let Method::Coprime(parts) = &axis.method {
+                permutations += 1.0 + parts.len() as f64;
+            }
         }
-        let padding = pass.axes.iter().map(|axis| axis.method.points() as f64 / axis.dim.n as f64).product();
+        let useful: u64 =
+            pass.axes.iter().map(|axis| axis.dim.n).product::<u64>() * batch.iter().product::<u64>();
         Some(Self {
             limits,
             bytes: pass.precision.complex_bytes(),
-            elements: tile.elements(pass) / u64::from(cluster),
+            elements,
             cluster,
             several: batch.iter().any(|&count| count > 1),
             twiddled: pass.twiddle.is_some(),
-            convolves: stages.iter().any(|&(_, ways)| ways > 1.0),
+            convolves: stages.iter().any(|stage| stage.ways > 1),
             stages,
-            padding,
+            permutations,
+            useful: useful as f64 / f64::from(cluster),
+            factors: pass.axes.iter().map(factors).sum(),
             segments: segments(pass, &digits, cut),
             blocks: tile.blocks(pass),
         })
@@ -150,8 +175,8 @@ impl<'a> Model<'a> {
         let mut scratch = 0;
         // Groups that the threads do not share out evenly need addresses and guards of their own in each slot.
         let (mut uneven, mut most_slots) = (0, 1);
-        for &(radix, _) in &self.stages {
-            let groups = (self.elements / u64::from(radix)) as u32;
+        for &Stage { radix, points, .. } in &self.stages {
+            let groups = (points / u64::from(radix)) as u32;
             let slots = groups.div_ceil(threads);
             if !groups.is_multiple_of(threads) {
                 uneven = uneven.max(slots);
@@ -160,12 +185,13 @@ impl<'a> Model<'a> {
             per_thread = per_thread.max(slots * radix);
             scratch = scratch.max(words * facts(radix).scratch);
         }
-        let guards = match (self.convolves, self.twiddled) {
-            (true, false) => 14 + 12 * words + 6 * uneven,
-            (true, true) => 14 + 28 * words + 16 * uneven,
-            (false, _) => 6 * uneven,
-        };
-        let registers = 2 * words * per_thread + scratch + guards + 24;
+        let twiddles = if self.twiddled && self.convolves { 28 * words } else { 0 };
+        let lean = 2 * words * per_thread + scratch + 24 + 6 * uneven + twiddles;
+        // Blocks that stay hold the tile that is under way, its places on both sides, and a root for each stage.
+        let flat = (self.useful / f64::from(threads)).ceil() as u32;
+        let full = lean + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32;
+        let stays = self.convolves && full <= STAYING;
+        let registers = if stays { full } else { lean };
         let tickets = if self.cluster > 1 { TICKET_BYTES } else { 0 };
         let shared_bytes = (self.elements * self.bytes) as u32 + tickets;
         let warps = threads.next_multiple_of(limits.subgroup);
@@ -175,22 +201,34 @@ impl<'a> Model<'a> {
         if over || shared_bytes > limits.shared_bytes {
             return None;
         }
-        let exchanges = self.stages.len() > 1 || self.convolves;
+        let exchanges = self.stages.len() > 1 || self.convolves || self.permutations > 0.0;
         let shared = if exchanges { limits.shared_per_sm / (shared_bytes + 1024) } else { u32::MAX };
         let most = shared.min(limits.threads_per_sm / warps).min(limits.blocks_per_sm);
         if self.cluster > 1 {
             let (several, twiddled) = (self.several, self.twiddled);
-            let need = cluster::Need { words, per_thread, slots: most_slots, uneven, several, twiddled };
+            let need =
+                cluster::Need { words, per_thread, slots: most_slots, uneven, scratch, several, twiddled };
             let (registers, blocks) = cluster::share(&need, threads, most, limits)?;
-            return Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked: true });
+            return Some(Occupancy {
+                per_thread,
+                registers,
+                shared_bytes,
+                blocks,
+                asked: true,
+                stays: false,
+            });
         }
-        let blocks = most.min(limits.registers_per_sm / (registers.next_multiple_of(8) * warps)).max(1);
+        // The assembler needs room to load ahead.
+        let roomy = if stays { registers * 6 / 5 } else { registers };
+        let blocks = most.min(limits.registers_per_sm / (roomy.next_multiple_of(8) * warps)).max(1);
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
         let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
-        let pair = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
-        let (blocks, registers) = if pair { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
-        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked: pair })
+        let asked = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
+        let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
+        // Left alone, the assembler loads tables ahead of their use until its registers are full.
+        let asked = asked || stays;
+        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays })
     }
 
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
@@ -198,15 +236,22 @@ impl<'a> Model<'a> {
         let took = self.occupancy(threads)?;
         let lanes = self.limits.subgroup;
         let idle_lanes = f64::from(threads.next_multiple_of(lanes)) / f64::from(threads);
-        let mut issue = 6.0;
-        for &(radix, ways) in &self.stages {
-            let groups = self.elements as f64 / f64::from(radix);
+        let mut issue = 6.0 * self.elements as f64 / self.useful;
+        for &Stage { radix, ways, points } in &self.stages {
+            let groups = points as f64 / f64::from(radix);
             let idle = (groups / f64::from(threads)).ceil() * f64::from(threads) / groups;
-            issue += ways * idle * facts(radix).issue;
+            issue += f64::from(ways) * idle * facts(radix).issue * points as f64 / self.useful;
         }
-        let compute = issue * idle_lanes * self.padding / ISSUE_BUDGET;
+        issue += PERMUTED * self.permutations;
+        let compute = issue * idle_lanes / ISSUE_BUDGET;
         let busy = (1.0 + compute.powi(4)).powf(0.25);
-        Some(busy * self.segments + self.thinness(threads, took))
+        Some(busy * self.segments + self.thinness(threads, took) + self.table_traffic())
+    }
+
+    /// What spectra and chirps add: they come from the L1 cache while they fit beside the tiles, else from L2.
+    fn table_traffic(&self) -> f64 {
+        let spilled = ((self.factors * self.bytes as f64 - 32768.0) / 32768.0).clamp(0.0, 1.0);
+        (0.2 + 0.45 * spilled) * self.factors / self.useful
     }
 
     /// What few resident blocks or few blocks in all add: nothing hides the latency of the phases.
@@ -233,7 +278,7 @@ impl<'a> Model<'a> {
         let long = if self.cluster > 1 { 0.0 } else { (held / 128.0).log2().max(0.0) * 0.02 };
         let heavy = long + (held / 256.0).log2().max(0.0) * 0.2;
         // Radices whose needs differ by more than two to one leave registers idle in one stage or short in another.
-        let radices = self.stages.iter().map(|&(radix, _)| f64::from(radix));
+        let radices = self.stages.iter().map(|stage| f64::from(stage.radix));
         let (least, most) = radices.fold((f64::MAX, 1.0_f64), |(a, b), r| (a.min(r), b.max(r)));
         let weight = match (self.convolves, self.cluster) {
             (true, _) => 0.3,
@@ -249,6 +294,21 @@ impl<'a> Model<'a> {
             + small
             + heavy
             + cluster::hand_over(self.cluster, self.stages.len(), self.elements * self.bytes, took.blocks)
+    }
+}
+
+/// Entries of an axis's spectra (of which a chirp's is symmetric) and chirps.
+fn factors(axis: &Axis) -> f64 {
+    let chirp = |n: u64, points: u64| n as f64 + points as f64 / 2.0;
+    match &axis.method {
+        Method::MixedRadix(_) => 0.0,
+        Method::Coprime(parts) => (parts.iter())
+            .map(|part| match part.kind {
+                PartKind::MixedRadix => 0.0,
+                PartKind::Rader => part.points() as f64,
+                PartKind::Bluestein => chirp(part.n, part.points()),
+            })
+            .sum(),
     }
 }
 
@@ -273,13 +333,13 @@ fn new_facts(radix: u32) -> Facts {
         return Facts::default();
     }
     let r = f64::from(radix);
-    let loads = exact_powers(radix).len() as f64;
+    let loads = exact_powers(radix, Powers::Tree).len() as f64;
     let twiddles = (loads * 1.5 + (r - 1.0 - loads) * 4.0 + (r - 1.0) * 4.0) / r;
     let largest = factor::factorise(u64::from(radix)).iter().map(|&(p, _)| p as u32).max().unwrap_or(1);
     Facts {
         issue: flops(u64::from(radix)) / r + twiddles + 2.6,
         // A prime codelet holds its sums and differences, and half its outputs until their twins are stored.
-        scratch: if largest > 5 { largest } else { radix * 3 / 4 },
+        scratch: if largest > 5 { 2 * largest } else { radix * 3 / 4 },
     }
 }
 

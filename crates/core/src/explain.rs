@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::cost;
 use crate::error::Error;
-use crate::pass::{Array, Method, Pass};
+use crate::pass::{Array, CoprimePart, Method, PartKind, Pass};
 use crate::problem::Problem;
 use crate::program::{Compiled, Part};
 use crate::target::Limits;
@@ -134,7 +134,11 @@ fn summarise(
     PassSummary {
         kernel: kernel.name.clone(),
         method: method(pass),
-        radices: pass.axes.iter().map(|axis| axis.method.radices().to_vec()).collect(),
+        radices: pass
+            .axes
+            .iter()
+            .map(|axis| axis.method.stages().iter().map(|stage| stage.radix).collect())
+            .collect(),
         route: (array(pass.src.array), array(pass.dst.array)),
         bytes_read: limited(pass.load),
         bytes_written: limited(pass.store),
@@ -171,17 +175,10 @@ fn method(pass: &Pass) -> String {
         .axes
         .iter()
         .map(|axis| {
-            let radices: Vec<String> = axis.method.radices().iter().map(ToString::to_string).collect();
-            match axis.method {
-                Method::MixedRadix(_) => format!("{} = {}", axis.dim.n, radices.join(" x ")),
-                Method::Bluestein(_) => {
-                    format!(
-                        "{} by bluestein over {} = {}",
-                        axis.dim.n,
-                        axis.method.points(),
-                        radices.join(" x ")
-                    )
-                }
+            let stages = product(axis.method.radices());
+            match &axis.method {
+                Method::MixedRadix(_) => format!("{} = {stages}", axis.dim.n),
+                Method::Coprime(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" with "),
             }
         })
         .collect();
@@ -190,6 +187,19 @@ fn method(pass: &Pass) -> String {
         text += &format!(", twiddle {modulus}");
     }
     text
+}
+
+fn product(radices: &[u32]) -> String {
+    radices.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+fn part(part: &CoprimePart) -> String {
+    let (n, points, stages) = (part.n, part.points(), product(&part.radices));
+    match part.kind {
+        PartKind::MixedRadix => format!("{n} = {stages}"),
+        PartKind::Rader => format!("{n} by rader over {points} = {stages}"),
+        PartKind::Bluestein => format!("{n} by bluestein over {points} = {stages}"),
+    }
 }
 
 fn bytes(count: u64) -> String {

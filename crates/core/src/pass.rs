@@ -1,7 +1,7 @@
 //! What one kernel does to memory: gather a tile by strides, transform one to three dimensions of it on the
 //! chip, multiply by twiddles or by a table, scatter by strides. A pass knows elements and bytes, not threads.
 
-use crate::lower::twiddle::exact_powers;
+use crate::lower::twiddle::{Powers, exact_powers};
 use crate::problem::{Direction, Format, Precision};
 
 /// Which array a pass reads or writes.
@@ -57,30 +57,101 @@ impl PassDim {
 pub enum Method {
     /// Cooley-Tukey stages, one codelet each; their product is the length.
     MixedRadix(Vec<u32>),
-    /// Bluestein: a convolution by transforms of the product of these radices, at least `2 n - 1`.
-    Bluestein(Vec<u32>),
+    /// Coprime parts one after another, each over all others as repeated dimensions; indices are permuted on
+    /// the way in and out.
+    Coprime(Vec<CoprimePart>),
+}
+
+/// One of the coprime parts of a length.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CoprimePart {
+    /// Length.
+    pub n: u64,
+    /// What its stages compute.
+    pub kind: PartKind,
+    /// The stages' radices.
+    pub radices: Vec<u32>,
+}
+
+/// What the stages of a part compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PartKind {
+    /// The transform.
+    MixedRadix,
+    /// The transform that convolves a prime length less its first point.
+    Rader,
+    /// The transform that convolves with a chirp, padded.
+    Bluestein,
+}
+
+impl CoprimePart {
+    /// Points that it takes on the chip.
+    pub fn room(&self) -> u64 {
+        self.points().max(self.n)
+    }
+
+    /// Points that its stages transform.
+    pub fn points(&self) -> u64 {
+        self.radices.iter().map(|&r| u64::from(r)).product()
+    }
 }
 
 impl Method {
-    /// The stages' radices.
+    /// The stages' radices; coprime parts have their own.
     pub fn radices(&self) -> &[u32] {
         match self {
-            Self::MixedRadix(radices) | Self::Bluestein(radices) => radices,
+            Self::MixedRadix(radices) => radices,
+            Self::Coprime(_) => &[],
         }
     }
 
     /// Points that the axis takes on the chip.
     pub fn points(&self) -> u64 {
-        self.radices().iter().map(|&r| u64::from(r)).product()
-    }
-
-    /// Stages in all, counting both ways of a convolution.
-    pub fn stages(&self) -> usize {
         match self {
-            Self::MixedRadix(radices) => radices.len(),
-            Self::Bluestein(radices) => 2 * radices.len(),
+            Self::MixedRadix(radices) => radices.iter().map(|&r| u64::from(r)).product(),
+            Self::Coprime(parts) => {
+                let n: u64 = parts.iter().map(|part| part.n).product();
+                parts.iter().map(|part| n / part.n * part.room()).max().unwrap_or(n)
+            }
         }
     }
+
+    /// Every stage: its radix, how often it runs, and points of all groups that it runs over.
+    pub fn stages(&self) -> Vec<Stage> {
+        let of = |radices: &[u32], ways, points| {
+            radices.iter().map(|&radix| Stage { radix, ways, points }).collect::<Vec<_>>()
+        };
+        match self {
+            Self::MixedRadix(radices) => of(radices, 1, self.points()),
+            Self::Coprime(parts) => {
+                let n: u64 = parts.iter().map(|part| part.n).product();
+                let ways = |part: &CoprimePart| if part.kind == PartKind::MixedRadix { 1 } else { 2 };
+                parts
+                    .iter()
+                    .flat_map(|part| of(&part.radices, ways(part), n / part.n * part.points()))
+                    .collect()
+            }
+        }
+    }
+
+    /// Whether it convolves.
+    pub fn convolves(&self) -> bool {
+        match self {
+            Self::MixedRadix(_) => false,
+            Self::Coprime(parts) => parts.iter().any(|part| part.kind != PartKind::MixedRadix),
+        }
+    }
+}
+
+/// One stage of a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stage {
+    /// Its radix.
+    pub radix: u32,
+    /// How often it runs: twice in a convolution.
+    pub ways: u32,
+    /// Points that it transforms, over the whole axis.
+    pub points: u64,
 }
 
 /// A transformed dimension.
@@ -114,6 +185,8 @@ pub enum TableKind {
         radix: u32,
         /// Product of the radices before it.
         done: u64,
+        /// Which powers it holds.
+        powers: Powers,
     },
     /// `exp(-2 pi i x step / modulus)` for x in `0..len`: one level of a two-level table.
     Roots {
@@ -137,16 +210,56 @@ pub enum TableKind {
         /// Padded length.
         m: u64,
     },
+    /// The chirp of length `part` for each index of a length `n` of which it is a coprime part.
+    ChirpAt {
+        /// Length.
+        n: u64,
+        /// The part.
+        part: u64,
+        /// Indices of the output, not of the input.
+        output: bool,
+    },
+    /// The transform of length `p - 1` of `exp(-2 pi i g^-q / p)` over q, divided by `p - 1`; g is the smallest
+    /// primitive root of the prime.
+    RaderSpectrum {
+        /// The prime.
+        p: u64,
+    },
+    /// Where each index of a length of coprime parts stands on the chip: an integer each.
+    Places {
+        /// The parts; unused ones have length 1.
+        parts: [Coordinate; 3],
+        /// Indices of the output, not of the input.
+        output: bool,
+    },
+}
+
+/// A part's place in a shared array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Coordinate {
+    /// Length.
+    pub n: u64,
+    /// Distance of neighbouring points.
+    pub stride: u32,
+    /// Rader's order: index 0, then the powers of the primitive root (rising at the input, falling at the output).
+    pub rader: bool,
 }
 
 impl TableKind {
-    /// Entries: complex numbers.
+    /// Reals, or integers, of an entry.
+    pub fn width(self) -> u64 {
+        if matches!(self, Self::Places { .. }) { 1 } else { 2 }
+    }
+
+    /// Entries.
     pub fn len(self) -> u64 {
         match self {
-            Self::Stage { radix, done } => done * exact_powers(radix).len() as u64,
+            Self::Stage { radix, done, powers } => done * exact_powers(radix, powers).len() as u64,
             Self::Roots { len, .. } => len,
-            Self::Chirp { n } => n,
+            Self::Chirp { n } | Self::ChirpAt { n, .. } => n,
             Self::ChirpSpectrum { m, .. } => m,
+            Self::RaderSpectrum { p } => p - 1,
+            Self::Places { parts, .. } => parts.iter().map(|part| part.n).product(),
         }
     }
 

@@ -4,7 +4,7 @@ mod share;
 
 use crate::error::Error;
 use crate::lower::tile;
-use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim, Pointwise, TableKind};
+use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim, Pointwise, TableKind};
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::{Direction, Format, Placement, Problem};
@@ -49,6 +49,9 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         .iter()
         .map(|dim| planner.best(dim.n).ok_or_else(|| no_plan(dim.n, limits)))
         .collect::<Result<Vec<Plan>, Error>>()?;
+    if let Ok(text) = std::env::var("WARPFFT_PLAN") {
+        plans = text.split(';').map(|t| t.parse().unwrap()).collect();
+    }
     let mut scheduler =
         Scheduler { problem, limits, planner: &planner, regions: Vec::new(), passes: Vec::new() };
     scheduler.run(&mut plans)?;
@@ -180,22 +183,13 @@ impl Scheduler<'_> {
         dst: &Place,
     ) -> Result<(), Error> {
         match plan {
-            Plan::MixedRadix(_) => {
+            Plan::MixedRadix(_) | Plan::Rader { .. } | Plan::PrimeFactor(_) => {
                 let pass = self.single(d, on_chip_method(plan), lengths, src, dst);
                 self.passes.push(pass);
             }
             Plan::Bluestein { n, inner } => match &**inner {
                 Plan::MixedRadix(_) => {
-                    let mut pass = self.single(d, on_chip_method(plan), lengths, src, dst);
-                    let chirp = Pointwise {
-                        table: Some(TableKind::Chirp { n: *n }),
-                        limit: Some(*n),
-                        against: false,
-                    };
-                    pass.axes[0].dim.load_index = 1;
-                    pass.axes[0].dim.store_index = 1;
-                    pass.load = Some(chirp);
-                    pass.store = Some(chirp);
+                    let pass = self.single(d, on_chip_method(plan), lengths, src, dst);
                     self.passes.push(pass);
                 }
                 inner => self.long_bluestein(d, *n, inner, lengths, src, dst)?,
@@ -269,7 +263,6 @@ impl Scheduler<'_> {
             let method = on_chip_method(part);
             let mut pass = self.new_pass(vec![Axis { dim: axis, method }], batch, from, to);
             pass.twiddle = (i < last).then_some(n / done);
-            self.pad_part(part, &mut pass);
             self.suit(part, &mut pass);
             self.passes.push(pass);
             done *= part.len();
@@ -282,27 +275,12 @@ impl Scheduler<'_> {
             return;
         }
         let mut best = tile::choose(pass, self.limits).map_or(f64::INFINITY, |choice| choice.cost);
-        for plan in self.planner.offered(part.len()) {
+        for plan in self.planner.stages(part.len()) {
             let mut other = pass.clone();
             other.axes[0].method = on_chip_method(&plan);
             if let Some(choice) = tile::choose(&other, self.limits).filter(|choice| choice.cost < best) {
                 (best, *pass) = (choice.cost, other);
             }
-        }
-    }
-
-    /// A part that is itself transformed by Bluestein on the chip needs its chirp.
-    fn pad_part(&self, part: &Plan, pass: &mut Pass) {
-        if let Plan::Bluestein { n, .. } = part {
-            for dim in &mut pass.batch {
-                (dim.load_index, dim.store_index) = (0, 0);
-            }
-            pass.axes[0].dim.load_index = 1;
-            pass.axes[0].dim.store_index = 1;
-            let chirp =
-                Pointwise { table: Some(TableKind::Chirp { n: *n }), limit: Some(*n), against: false };
-            pass.load = Some(chirp);
-            pass.store = Some(chirp);
         }
     }
 
@@ -349,10 +327,25 @@ impl Scheduler<'_> {
 }
 
 /// How an on-chip plan runs.
-fn on_chip_method(plan: &Plan) -> Method {
+pub(crate) fn on_chip_method(plan: &Plan) -> Method {
     match plan {
         Plan::MixedRadix(radices) => Method::MixedRadix(radices.clone()),
-        Plan::Bluestein { inner, .. } => Method::Bluestein(on_chip_method(inner).radices().to_vec()),
+        Plan::Bluestein { .. } | Plan::Rader { .. } => Method::Coprime(vec![part_of(plan)]),
+        Plan::PrimeFactor(parts) => {
+            let mut parts: Vec<CoprimePart> = parts.iter().map(part_of).collect();
+            // What is padded as the tile comes in has to go first.
+            parts.sort_by_key(|part| part.kind != PartKind::Bluestein);
+            Method::Coprime(parts)
+        }
         Plan::Split(_) => unreachable!("solvers put only on-chip plans where one pass is asked for"),
     }
+}
+
+fn part_of(plan: &Plan) -> CoprimePart {
+    let (kind, stages) = match plan {
+        Plan::Bluestein { inner, .. } => (PartKind::Bluestein, &**inner),
+        Plan::Rader { inner, .. } => (PartKind::Rader, &**inner),
+        plan => (PartKind::MixedRadix, plan),
+    };
+    CoprimePart { n: plan.len(), kind, radices: on_chip_method(stages).radices().to_vec() }
 }

@@ -2,14 +2,19 @@
 
 use num_complex::Complex;
 
+#[cfg(test)]
+use crate::lower::twiddle::Powers;
 use crate::lower::twiddle::exact_powers;
-use crate::math::twiddle;
-use crate::pass::TableKind;
+use crate::math::{index, twiddle};
+use crate::pass::{Coordinate, TableKind};
 use crate::problem::Precision;
 use crate::program::Table;
 
 /// The table's numbers in the device's precision, real and imaginary parts in turn.
 pub fn build(kind: TableKind, precision: Precision) -> Table {
+    if let TableKind::Places { parts, output } = kind {
+        return Table::U32(places(&parts, output));
+    }
     let values = values(kind);
     let reals = values.iter().flat_map(|&(re, im)| [re, im]);
     match precision {
@@ -20,10 +25,10 @@ pub fn build(kind: TableKind, precision: Precision) -> Table {
 
 fn values(kind: TableKind) -> Vec<(f64, f64)> {
     match kind {
-        TableKind::Stage { radix, done } => {
+        TableKind::Stage { radix, done, powers } => {
             let n = u64::from(radix) * done;
             let roots = twiddle::roots(n);
-            exact_powers(radix)
+            exact_powers(radix, powers)
                 .into_iter()
                 .flat_map(|j| (0..done).map(move |k| u64::from(j) * k))
                 .map(|k| roots[k as usize])
@@ -34,7 +39,48 @@ fn values(kind: TableKind) -> Vec<(f64, f64)> {
         }
         TableKind::Chirp { n } => twiddle::chirp(n),
         TableKind::ChirpSpectrum { n, m } => chirp_spectrum(n, m),
+        TableKind::ChirpAt { n, part, output } => {
+            let chirp = twiddle::chirp(part);
+            let factor = if output { 1 } else { index::coprime_inverse(n, part) };
+            (0..n).map(|k| chirp[(k % part * factor % part) as usize]).collect()
+        }
+        TableKind::RaderSpectrum { p } => rader_spectrum(p),
+        TableKind::Places { .. } => Vec::new(),
     }
+}
+
+fn rader_spectrum(p: u64) -> Vec<(f64, f64)> {
+    let (_, powers) = index::logarithms(p);
+    let order = powers.len();
+    let mut filter: Vec<Complex<f64>> = (0..order)
+        .map(|q| {
+            let (re, im) = twiddle::root(powers[(order - q) % order], p);
+            Complex::new(re, im) / order as f64
+        })
+        .collect();
+    rustfft::FftPlanner::new().plan_fft_forward(order).process(&mut filter);
+    filter.into_iter().map(|z| (z.re, z.im)).collect()
+}
+
+/// Where index n stands: each part's own index, in Rader's order where it has one, times its stride.
+pub(crate) fn places(parts: &[Coordinate], output: bool) -> Vec<u32> {
+    let n: u64 = parts.iter().map(|part| part.n).product();
+    let mut places = vec![0_u32; n as usize];
+    for part in parts.iter().filter(|part| part.n > 1) {
+        let own: Vec<u32> = if part.rader {
+            let (logs, _) = index::logarithms(part.n);
+            let order = part.n - 1;
+            let turned = |j: usize| if output { (order - logs[j]) % order } else { logs[j] };
+            (0..part.n as usize).map(|j| if j == 0 { 0 } else { 1 + turned(j) as u32 }).collect()
+        } else {
+            (0..part.n as u32).collect()
+        };
+        let factor = if output { 1 } else { index::coprime_inverse(n, part.n) };
+        for (place, index) in places.iter_mut().zip(0_u64..) {
+            *place += part.stride * own[(index % part.n * factor % part.n) as usize];
+        }
+    }
+    places
 }
 
 /// Transform of the conjugate chirp, wrapped so that index -k stands at m - k, over m.
@@ -71,8 +117,8 @@ mod tests {
     #[test]
     fn a_table_has_the_entries_that_it_says() {
         let kinds = [
-            TableKind::Stage { radix: 7, done: 15 },
-            TableKind::Stage { radix: 31, done: 2 },
+            TableKind::Stage { radix: 7, done: 15, powers: Powers::Tree },
+            TableKind::Stage { radix: 31, done: 2, powers: Powers::First },
             TableKind::Roots { modulus: 1000, step: 32, len: 32 },
             TableKind::Chirp { n: 37 },
             TableKind::ChirpSpectrum { n: 37, m: 81 },
@@ -87,10 +133,12 @@ mod tests {
     #[test]
     fn entries_are_the_sines_and_cosines_they_stand_for() {
         for (radix, done) in [(2, 1), (4, 16), (7, 15), (16, 8), (23, 6)] {
-            let exponents =
-                exact_powers(radix).into_iter().flat_map(|j| (0..done).map(move |k| u64::from(j) * k));
+            let powers = Powers::Tree;
+            let exponents = exact_powers(radix, powers)
+                .into_iter()
+                .flat_map(|j| (0..done).map(move |k| u64::from(j) * k));
             let want = exponents.map(|k| turn(k, u64::from(radix) * done));
-            assert_near(&values(TableKind::Stage { radix, done }), want, 1e-14, "stage");
+            assert_near(&values(TableKind::Stage { radix, done, powers }), want, 1e-14, "stage");
         }
         let want = (0..40).map(|x| turn(x * 26, 1000));
         assert_near(&values(TableKind::Roots { modulus: 1000, step: 26, len: 40 }), want, 1e-14, "roots");

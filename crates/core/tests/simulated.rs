@@ -59,6 +59,33 @@ fn every_length_to_256_in_f64_and_backwards() {
     }
 }
 
+/// A device so small that blocks stay and take tile after tile.
+#[test]
+fn staying_blocks() {
+    let small = Limits { multiprocessors: 1, name: "small".into(), ..Limits::h200() };
+    for (n, batch) in [
+        (37, 1999),
+        (74, 800),
+        (127, 1001),
+        (407, 301),
+        (1009, 100),
+        (1517, 61),
+        (2003, 40),
+        (997, 90),
+        (173, 500),
+    ] {
+        for direction in [Direction::Forward, Direction::Inverse] {
+            let problem = Problem { direction, ..rows(n, batch, Precision::F32) };
+            check(&problem, &small, &format!("{batch} of {n}"));
+            check(
+                &Problem { precision: Precision::F64, ..problem },
+                &small,
+                &format!("{batch} of {n} in f64"),
+            );
+        }
+    }
+}
+
 #[test]
 fn several_passes() {
     for n in [600, 1024, 1000, 1155, 4096, 1009, 2018, 3 * 1009, 5003, 8192, 16384, 32768, 74 * 100] {

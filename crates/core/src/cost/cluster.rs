@@ -15,6 +15,8 @@ pub(super) struct Need {
     pub slots: u32,
     /// Groups that the threads do not share out evenly.
     pub uneven: u32,
+    /// Registers beside the data in the most demanding codelet.
+    pub scratch: u32,
     /// Several transforms in a tile.
     pub several: bool,
     /// Multiplied by twiddles on the way out.
@@ -25,7 +27,9 @@ pub(super) struct Need {
 /// spills, by what it made of some 400 kernels for sm_90. `None`: not one fits.
 pub(super) fn share(need: &Need, threads: u32, most: u32, limits: &Limits) -> Option<(u32, u32)> {
     let words = need.words;
-    let least = 2 * words * need.per_thread + 16 * words + 6 * need.uneven;
+    // Prime codelets hold what cannot be computed in place.
+    let scratch = if need.scratch > 24 * words { need.scratch + 24 } else { 16 * words };
+    let least = 2 * words * need.per_thread + scratch + 6 * need.uneven;
     let addresses = if need.several || need.slots * words * words >= 8 { 8 } else { 0 };
     let roots = if need.twiddled { 8 * words } else { 0 };
     let least = least + addresses + roots;

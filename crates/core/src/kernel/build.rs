@@ -344,13 +344,31 @@ impl Builder {
         init: &[Value],
         body: impl FnOnce(&mut Self, Value, &[Value]) -> Vec<Value>,
     ) -> Vec<Value> {
-        let types: Vec<Type> = init.iter().map(|&v| self.ty(v)).collect();
+        let (index, carried) = self.open_loop(init);
+        let yields = body(self, index, &carried);
+        self.close_loop([lo, hi, step], init, yields)
+    }
+
+    /// Opens the body of a loop: its index and carried values. What is built until [`Builder::close_loop`] belongs
+    /// to it.
+    pub(crate) fn open_loop(&mut self, init: &[Value]) -> (Value, Vec<Value>) {
         let index = self.fresh(Type::U32);
-        let carried: Vec<Value> = types.iter().map(|&ty| self.fresh(ty)).collect();
-        let params: Vec<Value> = std::iter::once(index).chain(carried.iter().copied()).collect();
-        let block = self.nested(params, |b| body(b, index, &carried));
-        let results: Vec<Value> = types.iter().map(|&ty| self.fresh(ty)).collect();
-        let args: Vec<Value> = [lo, hi, step].iter().chain(init).copied().collect();
+        let types: Vec<Type> = init.iter().map(|&v| self.ty(v)).collect();
+        let carried: Vec<Value> = types.into_iter().map(|ty| self.fresh(ty)).collect();
+        let params = std::iter::once(index).chain(carried.iter().copied()).collect();
+        self.open.push(Block { params, ..Block::default() });
+        self.known.push(InstMap::default());
+        (index, carried)
+    }
+
+    /// Closes the loop over `lo, hi, step` that was opened last; returns the carried values' final ones.
+    pub(crate) fn close_loop(&mut self, range: [Value; 3], init: &[Value], yields: Vec<Value>) -> Vec<Value> {
+        self.known.pop();
+        let mut block = self.open.pop().expect("a loop is open");
+        block.yields = yields;
+        let types: Vec<Type> = init.iter().map(|&v| self.ty(v)).collect();
+        let results: Vec<Value> = types.into_iter().map(|ty| self.fresh(ty)).collect();
+        let args: Vec<Value> = range.iter().chain(init).copied().collect();
         let inst = Inst { op: Op::Loop, args, results: results.clone(), blocks: vec![block] };
         self.open.last_mut().expect("the outermost block is open").insts.push(inst);
         results
@@ -358,21 +376,22 @@ impl Builder {
 
     /// Runs `body` where `cond` holds.
     pub fn when(&mut self, cond: Value, body: impl FnOnce(&mut Self)) {
-        let block = self.nested(Vec::new(), |b| {
-            body(b);
-            Vec::new()
-        });
-        let inst = Inst { op: Op::If, args: vec![cond], results: Vec::new(), blocks: vec![block] };
-        self.open.last_mut().expect("the outermost block is open").insts.push(inst);
+        self.open_branch();
+        body(self);
+        self.close_branch(cond);
     }
 
-    fn nested(&mut self, params: Vec<Value>, body: impl FnOnce(&mut Self) -> Vec<Value>) -> Block {
-        self.open.push(Block { params, ..Block::default() });
+    /// Opens the body of a branch. What is built until [`Builder::close_branch`] belongs to it.
+    pub(crate) fn open_branch(&mut self) {
+        self.open.push(Block::default());
         self.known.push(InstMap::default());
-        let yields = body(self);
+    }
+
+    /// Closes the branch that was opened last; it runs where `cond` holds.
+    pub(crate) fn close_branch(&mut self, cond: Value) {
         self.known.pop();
-        let mut block = self.open.pop().expect("this block was opened above");
-        block.yields = yields;
-        block
+        let block = self.open.pop().expect("a branch is open");
+        let inst = Inst { op: Op::If, args: vec![cond], results: Vec::new(), blocks: vec![block] };
+        self.open.last_mut().expect("the outermost block is open").insts.push(inst);
     }
 }

@@ -6,7 +6,7 @@
 //! digits too, which no stage transforms. That is why one lowering serves rows, columns, planes and volumes.
 
 use crate::kernel::{Builder, Value};
-use crate::pass::{Method, Pass, PassDim};
+use crate::pass::{Axis, CoprimePart, Method, Pass, PassDim};
 
 use super::tile::Tile;
 
@@ -29,13 +29,22 @@ pub struct Digit {
     pub axis: Option<usize>,
     /// Repeated dimension it belongs to.
     pub batch: Option<usize>,
-    /// Weight in the axis's index once its forward stages are done: what stage twiddles and spectra go by.
+    /// Weight in the axis's index once its stages are done.
     pub output: i64,
-    /// Weight in the axis's index at the end: the same, but a convolution returns to the input's.
-    pub last: i64,
 }
 
 impl Digit {
+    /// A whole axis as one digit.
+    fn of_axis(axis: &Axis, index: usize) -> Self {
+        Self {
+            axis: Some(index),
+            batch: None,
+            twiddle: 0,
+            output: 1,
+            ..Self::of_batch(&axis.dim, 0, axis.dim.n)
+        }
+    }
+
     fn of_batch(dim: &PassDim, index: usize, size: u64) -> Self {
         Self {
             size: size as u32,
@@ -47,7 +56,6 @@ impl Digit {
             axis: None,
             batch: Some(index),
             output: 0,
-            last: 0,
         }
     }
 }
@@ -72,10 +80,13 @@ impl Digits {
             let points = axis.method.points();
             let mut done = 1;
             let mut own = Vec::new();
+            if matches!(axis.method, Method::Coprime(_)) {
+                // On the way in and out the axis is one number: what is between has digits of its own.
+                all.push(Digit::of_axis(axis, index));
+            }
             for &radix in axis.method.radices() {
                 let input = (points / (done * u64::from(radix))) as i64;
-                // A convolution returns every digit to where it started.
-                let output = if matches!(axis.method, Method::MixedRadix(_)) { done as i64 } else { input };
+                let output = done as i64;
                 own.push(all.len());
                 all.push(Digit {
                     size: radix,
@@ -86,8 +97,7 @@ impl Digits {
                     twiddle: 0,
                     axis: Some(index),
                     batch: None,
-                    output: done as i64,
-                    last: output,
+                    output,
                 });
                 done *= u64::from(radix);
             }
@@ -98,6 +108,11 @@ impl Digits {
                 all.push(Digit::of_batch(dim, index, size));
             }
         }
+        Self::new(all, stages)
+    }
+
+    /// Digits of which none is cut.
+    pub fn new(all: Vec<Digit>, stages: Vec<Vec<usize>>) -> Self {
         let upper = vec![None; all.len()];
         Self { all, stages, upper }
     }
@@ -120,7 +135,6 @@ impl Digits {
             load_index: whole.load_index * scale,
             store_index: whole.store_index * scale,
             output: whole.output * scale,
-            last: whole.last * scale,
             ..whole
         });
         self.all.len() - 1
@@ -141,6 +155,31 @@ impl Digits {
         let Some(d) = digit else { return 0 };
         let size = self.all[d].size as usize;
         weights[d] * (r % size) as i64 + self.upper[d].map_or(0, |upper| weights[upper] * (r / size) as i64)
+    }
+
+    /// Cuts one of an axis's coprime parts, which lies in shared memory with a stride, into the digits of its
+    /// stages. The other digits of the tile stay as they are.
+    pub fn of_part(part: &CoprimePart, stride: i64, others: &[Digit]) -> Self {
+        let mut all = Vec::new();
+        let mut done = 1;
+        for &radix in &part.radices {
+            let input = (part.points() / (done * u64::from(radix))) as i64;
+            all.push(Digit {
+                size: radix,
+                is: stride * input,
+                os: stride * done as i64,
+                load_index: 0,
+                store_index: 0,
+                twiddle: 0,
+                axis: Some(0),
+                batch: None,
+                output: done as i64,
+            });
+            done *= u64::from(radix);
+        }
+        let stages = vec![(0..all.len()).collect()];
+        all.extend_from_slice(others);
+        Self::new(all, stages)
     }
 
     /// Elements of the tile.

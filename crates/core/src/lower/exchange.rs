@@ -15,7 +15,7 @@ pub struct SharedLayout {
 }
 
 /// Bytes of all banks together: 32 banks of 4 bytes.
-const BANK_ROW: u64 = 128;
+pub(super) const BANK_ROW: u64 = 128;
 
 /// Chooses the layout with the fewest conflicts; of equals, the smallest.
 pub fn choose(
@@ -95,7 +95,7 @@ fn strided(digits: &Digits, order: &[usize], padding: &[(usize, i64)]) -> Shared
 
 /// Wavefronts (actual, ideal) of a layout's accesses: those of a first, a middle and a last full warp, for
 /// every slot. The hardware serves 8-byte accesses by half-warps and 16-byte accesses by quarters.
-fn wavefronts(
+pub(super) fn wavefronts(
     digits: &Digits,
     layout: &Layout,
     strides: &[i64],

@@ -52,7 +52,8 @@ impl Lowering<'_> {
         }
         let Slot::Table(kind) = slot else { unreachable!("operands are declared before anything else") };
         let name = format!("table{}", self.slots.iter().filter(|s| matches!(s, Slot::Table(_))).count());
-        let space = self.b.buffer(name, self.real, Access::Read, 2 * kind.len());
+        let elem = if kind.width() == 1 { Type::U32 } else { self.real };
+        let space = self.b.buffer(name, elem, Access::Read, kind.width() * kind.len());
         self.slots.push(slot);
         self.spaces.push(space);
         space
@@ -123,6 +124,9 @@ impl Lowering<'_> {
     /// dimension, before its end. `None`: in every thread.
     pub(super) fn inside(&mut self, layout: &Layout, slot: u32) -> Option<Value> {
         let mut all = self.exists(layout, slot);
+        if let Some(guard) = self.guard {
+            all = Some(self.both(all, guard));
+        }
         for d in 0..self.pass.batch.len() {
             let (n, count) = (self.pass.batch[d].n, self.tile.batch[d]);
             if n % count == 0 {
@@ -141,7 +145,7 @@ impl Lowering<'_> {
         all
     }
 
-    fn both(&mut self, a: Option<Value>, b: Value) -> Value {
+    pub(super) fn both(&mut self, a: Option<Value>, b: Value) -> Value {
         match a {
             None => b,
             Some(a) => self.b.pure(Op::And, Type::Bool, &[a, b]),
@@ -178,7 +182,7 @@ impl Lowering<'_> {
                     let table = self.space_of(Slot::Table(kind));
                     let index = self.b.mul_const(start, 2);
                     let ptr = self.b.addr(table, index);
-                    let w = self.b.load(ptr, (2 * constant) as i32, 2, self.table_cache(), on);
+                    let w = self.b.load(ptr, (2 * constant) as i32, 2, self.table_cache(kind), on);
                     let w = self.directed(Cx { re: w[0], im: w[1] });
                     if what.against { self.conjugate(w) } else { w }
                 });
@@ -214,7 +218,8 @@ impl Lowering<'_> {
         let side = self.side(false);
         let limited = self.pass.load.is_some_and(|what| what.limit.is_some());
         let pairs = self.pairs(&side, layout, limited);
-        let cache = Cache::Default;
+        // Tables are to stay in the cache of a convolution, which reads more of them than of data.
+        let cache = if self.convolves() { Cache::Stream } else { Cache::Default };
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let mut held = Vec::new();
         for slot in 0..layout.slots(&self.digits, self.threads.count) {

@@ -2,6 +2,7 @@
 //! it. One generic path serves rows, columns, planes and volumes of every method.
 
 pub mod cluster;
+mod coprime;
 pub mod digits;
 pub mod exchange;
 mod memory;
@@ -14,7 +15,7 @@ use crate::cost;
 use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Method, Pass, TableKind};
 use crate::problem::{Direction, Precision};
-use crate::target::Limits;
+use crate::target::{Api, Limits};
 
 use cluster::{Cluster, Cut};
 use digits::{Digits, Layout, Linear, Threads};
@@ -44,13 +45,11 @@ pub struct Lowered {
     pub exchanges: u32,
 }
 
-/// What happens to the tile between load and store.
+/// Stage `position` of axis `axis`.
 #[derive(Debug, Clone, Copy)]
-enum Step {
-    /// Stage `position` of axis `axis`; `back` undoes it.
-    Stage { axis: usize, position: usize, back: bool },
-    /// The product with the spectrum, in the middle of a convolution.
-    Spectrum { axis: usize },
+struct Stage {
+    axis: usize,
+    position: usize,
 }
 
 /// A tile in registers: `[slot][register]`.
@@ -62,17 +61,25 @@ pub(crate) struct Lowering<'a> {
     tile: &'a Tile,
     digits: Digits,
     threads: Threads,
+    /// Tiles, and the blocks that stay to go through them; `None`: a block for each tile.
+    turns: Option<(u64, u64)>,
     /// Uniform index at which the block's tile starts in each repeated dimension.
     origin: Vec<Value>,
+    /// Whether there is such a tile; `None`: there is.
+    guard: Option<Value>,
     real: Type,
+    /// Sign of the exponent of what is being lowered.
+    direction: Direction,
     slots: Vec<Slot>,
     spaces: Vec<Space>,
     shared: Option<Space>,
+    /// First points of Rader's rows.
+    first: Option<Space>,
     shared_limit: u32,
     subgroup: u32,
     cluster: Option<Cluster>,
     /// A stage that each group goes through when it is written, so that its registers are free for the next.
-    late: Option<Step>,
+    late: Option<Stage>,
     conflicts: f64,
     exchanges: u32,
 }
@@ -83,9 +90,14 @@ pub(crate) struct Lowering<'a> {
 ///
 /// Where the tile is of a cluster that cannot share it ([`Cut::of`]); [`tile::choose`] gives none such.
 pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
-    let mut b = Builder::new(name, tile.threads, tile.blocks(pass));
-    b.cluster(tile.cluster);
+    let tiles = tile.blocks(pass) / u64::from(tile.cluster);
     let took = cost::occupancy(pass, tile, limits);
+    // Blocks that stay and take tile after tile keep their tables in registers.
+    let stays = took.filter(|took| took.stays && matches!(limits.api, Api::Ptx { .. }));
+    let resident = stays.map(|took| u64::from(took.blocks * limits.multiprocessors));
+    let blocks = resident.filter(|&resident| tiles >= 2 * resident).unwrap_or(tiles);
+    let mut b = Builder::new(name, tile.threads, blocks * u64::from(tile.cluster));
+    b.cluster(tile.cluster);
     if let Some(took) = took.filter(|took| took.asked) {
         b.min_blocks(took.blocks);
     }
@@ -101,11 +113,15 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
         tile,
         digits,
         threads,
+        turns: (blocks < tiles).then_some((tiles, blocks)),
         origin: Vec::new(),
+        guard: None,
         real,
+        direction: pass.direction,
         slots: Vec::new(),
         spaces: Vec::new(),
         shared: None,
+        first: None,
         shared_limit: limits.shared_bytes,
         subgroup: limits.subgroup,
         cluster: None,
@@ -114,8 +130,11 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
         exchanges: 0,
     };
     lowering.declare_operands();
-    lowering.find_origin();
-    if let Some(took) = took {
+    let block = lowering.b.special(Special::BlockIndex);
+    let last = u64::from(tile.cluster) * tiles - 1;
+    let index = lowering.b.div_const(block, tile.cluster, last);
+    lowering.move_to(index, tiles - 1);
+    if let Some(took) = took.filter(|took| !took.stays) {
         lowering.prefetch(&took, limits);
     }
     if let Some(cut) = cut {
@@ -131,27 +150,23 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
 }
 
 impl Lowering<'_> {
-    /// Splits the block index over the repeated dimensions, the one with the shortest steps fastest, so that
-    /// blocks that run together touch neighbouring memory.
-    fn find_origin(&mut self) {
-        let block = self.b.special(Special::BlockIndex);
+    /// Splits a tile's index, at most `most`, over the repeated dimensions, the one with the shortest steps
+    /// fastest, so that blocks that run together touch neighbouring memory.
+    fn move_to(&mut self, index: Value, most: u64) {
         let counts: Vec<u64> =
             self.pass.batch.iter().zip(&self.tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).collect();
-        let total: u64 = counts.iter().product();
         let order = self.block_order();
         let zero = self.b.u32(0);
-        let clusters = u64::from(self.tile.cluster) * total;
-        let block = self.b.div_const(block, self.tile.cluster, clusters - 1);
         self.origin = vec![zero; counts.len()];
         let mut at = 1_u64;
         for d in order {
-            let quotient = self.b.div_const(block, at as u32, total - 1);
-            let index = if at * counts[d] == total {
+            let quotient = self.b.div_const(index, at as u32, most);
+            let own = if at * counts[d] > most {
                 quotient
             } else {
-                self.b.rem_const(quotient, counts[d] as u32, (total - 1) / at)
+                self.b.rem_const(quotient, counts[d] as u32, most / at)
             };
-            self.origin[d] = self.b.mul_const(index, self.tile.batch[d]);
+            self.origin[d] = self.b.mul_const(own, self.tile.batch[d]);
             at *= counts[d];
         }
     }
@@ -166,67 +181,29 @@ impl Lowering<'_> {
         order
     }
 
-    fn steps(&self) -> Vec<Step> {
-        let mut steps = Vec::new();
-        for (axis, it) in self.pass.axes.iter().enumerate() {
-            let count = it.method.radices().len();
-            steps.extend((0..count).map(|position| Step::Stage { axis, position, back: false }));
-            if !matches!(it.method, Method::MixedRadix(_)) {
-                steps.push(Step::Spectrum { axis });
-                steps.extend((0..count).rev().map(|position| Step::Stage { axis, position, back: true }));
-            }
-        }
-        steps
+    /// All stages, in order.
+    fn stages(&self) -> Vec<Stage> {
+        let axes = self.digits.stages.iter().enumerate();
+        axes.flat_map(|(axis, own)| (0..own.len()).map(move |position| Stage { axis, position })).collect()
     }
 
     fn run(&mut self) {
-        let steps = self.steps();
-        let register = |step: &Step| match *step {
-            Step::Stage { axis, position, .. } => Some(self.digits.stages[axis][position]),
-            Step::Spectrum { .. } => None,
-        };
-        let first = steps.iter().find_map(register);
-        let last = steps.iter().rev().find_map(register);
+        let pass = self.pass;
+        if let [axis] = &pass.axes[..]
+            && let Method::Coprime(parts) = &axis.method
+        {
+            return self.run_coprime(parts);
+        }
+        let stages = self.stages();
+        let first = stages.first().map(|stage| self.register(*stage));
+        let last = stages.last().map(|stage| self.register(*stage));
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
         let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
         let load = self.edge_layout(first, cut.map(|cut| cut.before), &sources, false);
         let store = self.edge_layout(last, cut.map(|cut| cut.after), &destinations, true);
-        let ordered = |register, block, strides| {
-            let [low, high] = self.digits.parts(register);
-            let order = self.digits.by_stride(&[low, high, block], strides);
-            Layout { register, order, block }
-        };
-        let layouts: Vec<Option<Layout>> = (0..steps.len())
-            .map(|i| {
-                let own = register(&steps[i])?;
-                let final_run = steps[i..].iter().all(|s| register(s).is_none_or(|r| r == own));
-                let first_run = steps[..i].iter().all(|s| register(s).is_none_or(|r| r == own));
-                let strides = if final_run && !first_run { &destinations } else { &sources };
-                Some(ordered(Some(own), cut.map(|cut| cut.block(i)), strides))
-            })
-            .collect();
-        let mut held = self.load(&load);
-        let mut current = load;
-        for (i, (step, layout)) in steps.iter().zip(layouts).enumerate() {
-            if let Some(cut) = cut.filter(|cut| cut.stage == i) {
-                let layout = self.remote_layout(&current, cut);
-                held = self.remote_exchange(&held, &current, &layout);
-                current = layout;
-            } else if let Some(layout) = layout
-                && layout != current
-            {
-                held = self.exchange(&held, &current, &layout);
-                current = layout;
-            }
-            let next_remote = cut.is_some_and(|cut| cut.stage == i + 1);
-            let twiddle = i + 1 == steps.len() && self.pass.twiddle.is_some();
-            if cut.is_some() && !next_remote && !twiddle {
-                self.late = Some(*step);
-            } else {
-                held = self.step(*step, &current, held);
-            }
-        }
+        let held = self.load(&load);
+        let (current, mut held) = self.transform(&stages, load, held);
         if self.pass.twiddle.is_some() {
             held = self.pass_twiddle(&current, held);
         }
@@ -234,6 +211,45 @@ impl Lowering<'_> {
             held = self.exchange(&held, &current, &store);
         }
         self.store(&store, &held);
+    }
+
+    /// The digit that a stage has in registers.
+    fn register(&self, stage: Stage) -> usize {
+        self.digits.stages[stage.axis][stage.position]
+    }
+
+    /// Takes a tile through its stages, with an exchange wherever the next one wants another layout.
+    fn transform(&mut self, stages: &[Stage], from: Layout, mut held: Held) -> (Layout, Held) {
+        let sources = self.digits.weights(|digit| digit.is);
+        let destinations = self.digits.weights(|digit| digit.os);
+        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
+        let mut current = from;
+        for (i, &stage) in stages.iter().enumerate() {
+            let own = Some(self.register(stage));
+            let strides = if i + 1 == stages.len() && i > 0 { &destinations } else { &sources };
+            let block = cut.map(|cut| cut.block(i));
+            let [low, high] = self.digits.parts(own);
+            let order = self.digits.by_stride(&[low, high, block], strides);
+            let layout = Layout { register: own, order, block };
+            if let Some(cut) = cut.filter(|cut| cut.stage == i) {
+                let layout = self.remote_layout(&current, cut);
+                held = self.remote_exchange(&held, &current, &layout);
+                current = layout;
+            } else if layout != current {
+                held = self.exchange(&held, &current, &layout);
+                current = layout;
+            }
+            let twiddle = i + 1 == stages.len() && self.pass.twiddle.is_some();
+            if cut.is_some_and(|cut| cut.stage != i + 1) && !twiddle {
+                self.late = Some(stage);
+                continue;
+            }
+            for (slot, x) in held.iter_mut().enumerate() {
+                self.stage_twiddle(stage, &current, slot as u32, x);
+                *x = codelet::dft(&mut self.b, x, self.direction);
+            }
+        }
+        (current, held)
     }
 
     /// Layout in which the tile is loaded or stored: that of the first or last stage where its threads touch
@@ -261,45 +277,12 @@ impl Lowering<'_> {
         if good || whole <= run { direct } else { Layout { register: None, order: linear, block } }
     }
 
-    fn step(&mut self, step: Step, layout: &Layout, mut held: Held) -> Held {
-        match step {
-            Step::Stage { axis, position, back } => {
-                for (slot, x) in held.iter_mut().enumerate() {
-                    self.stage(axis, position, back, layout, slot as u32, x);
-                }
-            }
-            Step::Spectrum { axis } => self.spectrum(axis, layout, &mut held),
-        }
-        held
-    }
-
-    /// One group through one stage.
-    fn stage(
-        &mut self,
-        axis: usize,
-        position: usize,
-        back: bool,
-        layout: &Layout,
-        slot: u32,
-        x: &mut Vec<Cx>,
-    ) {
-        let mixed = matches!(self.pass.axes[axis].method, Method::MixedRadix(_));
-        let inverse = if mixed { self.pass.direction == Direction::Inverse } else { back };
-        let direction = if inverse { Direction::Inverse } else { Direction::Forward };
-        if !back {
-            self.stage_twiddle(axis, position, layout, slot, x, inverse);
-        }
-        *x = codelet::dft(&mut self.b, x, direction);
-        if back {
-            self.stage_twiddle(axis, position, layout, slot, x, inverse);
-        }
-    }
-
     /// A group as it leaves: through the stage that was left for the moment of writing.
     fn leaving(&mut self, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
         let mut group = group.to_vec();
-        if let Some(Step::Stage { axis, position, back }) = self.late {
-            self.stage(axis, position, back, layout, slot, &mut group);
+        if let Some(stage) = self.late {
+            self.stage_twiddle(stage, layout, slot, &mut group);
+            group = codelet::dft(&mut self.b, &group, self.direction);
         }
         group
     }
@@ -326,7 +309,8 @@ impl Lowering<'_> {
         let max_len = u64::from(self.shared_limit) / bytes;
         let shared = exchange::choose(&self.digits, from, to, self.threads.count, bytes, max_len as u32);
         self.conflicts = self.conflicts.max(shared.conflicts);
-        if self.exchanges > 0 {
+        let untouched = self.cluster.is_some() && self.exchanges == 0;
+        if self.shared.is_some() && !untouched {
             // The block may still be reading what the last exchange left here.
             self.b.barrier();
         }

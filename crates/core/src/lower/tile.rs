@@ -40,6 +40,9 @@ pub struct Choice {
     pub cost: f64,
 }
 
+/// A transform of less than this part of what a block holds needs no cluster, however wide its rows.
+const ALONE: u64 = 16;
+
 /// Transforms a tile may hold.
 const BATCHES: [u64; 26] =
     [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256, 384, 512, 1024];
@@ -67,6 +70,15 @@ fn crowded(limits: &Limits) -> Option<Limits> {
 fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
     let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
     let most = max_points(limits, pass.precision);
+    let forced: Option<(u64, u32)> = std::env::var("WARPFFT_TILE").ok().and_then(|v| {
+        let (a, b) = v.split_once(':')?;
+        Some((a.parse().ok()?, b.parse().ok()?))
+    });
+    if let Some((wanted, threads)) = forced {
+        let batch = spread(pass, wanted);
+        let cost = Model::new(pass, &batch, 1, limits)?.copies(threads)?;
+        return Some(Choice { tile: Tile { threads, cluster: 1, batch }, cost });
+    }
     let mut best: Option<Choice> = None;
     for cluster in cluster_sizes(limits) {
         let mut seen = Vec::new();
@@ -77,7 +89,7 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
                 break;
             }
             // What one block holds with ease needs no others.
-            let small = cluster > 1 && held <= most / 4;
+            let small = cluster > 1 && (held <= most / 4 || points < most / ALONE);
             if small || seen.contains(&batch) {
                 continue;
             }
@@ -126,16 +138,19 @@ fn spread(pass: &Pass, wanted: u64) -> Vec<u64> {
 /// each block.
 fn thread_counts(pass: &Pass, elements: u64, cluster: u32, limits: &Limits) -> Vec<u32> {
     let last = |threads: u64| (threads - 1) % u64::from(limits.subgroup) + 1;
-    let mut radices: Vec<u64> =
-        pass.axes.iter().flat_map(|axis| axis.method.radices().iter().map(|&r| u64::from(r))).collect();
-    if radices.is_empty() {
-        radices.push(1);
+    let mut groups: Vec<u64> = Vec::new();
+    for axis in &pass.axes {
+        let (stages, points) = (axis.method.stages(), axis.method.points());
+        groups.extend(stages.iter().map(|stage| elements * stage.points / points / u64::from(stage.radix)));
     }
-    radices.sort_unstable();
-    radices.dedup();
-    let mut counts: Vec<u32> = radices
+    if groups.is_empty() {
+        groups.push(elements);
+    }
+    groups.sort_unstable();
+    groups.dedup();
+    let mut counts: Vec<u32> = groups
         .iter()
-        .flat_map(|&radix| (1..=16).map(move |slots| (elements / radix).div_ceil(slots)))
+        .flat_map(|&groups| (1..=16).map(move |slots| groups.div_ceil(slots)))
         .filter(|&threads| (1..=u64::from(limits.max_threads)).contains(&threads))
         .filter(|&threads| cluster == 1 || last(threads) >= u64::from(cluster))
         .map(|threads| threads as u32)

@@ -3,15 +3,27 @@
 
 use std::collections::BTreeMap;
 
-use crate::kernel::{Cache, Cx, Op, Type, Value};
-use crate::pass::{Method, TableKind};
+use crate::kernel::{Cache, Cmp, Cx, Op, Space, Type, Value};
+use crate::pass::TableKind;
 use crate::problem::Direction;
 
 use super::digits::Layout;
-use super::{Held, Lowering, Slot};
+use super::{Held, Lowering, Slot, Stage};
 
-/// Exponents whose twiddles are loaded for a radix; every other is the sum of two of them.
-pub fn exact_powers(radix: u32) -> Vec<u32> {
+/// Which powers of a root a table holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Powers {
+    /// Enough that every other is the product of two.
+    Tree,
+    /// The root alone: the smallest table, longer chains of products.
+    First,
+}
+
+/// Exponents whose twiddles are loaded for a radix.
+pub fn exact_powers(radix: u32, powers: Powers) -> Vec<u32> {
+    if powers == Powers::First {
+        return vec![1];
+    }
     let base = if radix > 16 { 8 } else { 4 };
     (1..radix).filter(|&j| j < base || j % base == 0).collect()
 }
@@ -24,33 +36,50 @@ pub fn level_bits(modulus: u64) -> u32 {
 impl Lowering<'_> {
     /// A table's factor in the direction of the pass.
     pub(super) fn directed(&mut self, w: Cx) -> Cx {
-        if self.pass.direction == Direction::Inverse { self.conjugate(w) } else { w }
+        if self.direction == Direction::Inverse { self.conjugate(w) } else { w }
     }
 
     pub(super) fn conjugate(&mut self, w: Cx) -> Cx {
         Cx { re: w.re, im: self.b.neg(w.im) }
     }
 
-    /// The assembler moves read-only loads across barriers, as early as it can. In a convolution, with a factor
-    /// for every element in the middle, that costs more registers than there are.
-    pub(super) fn table_cache(&self) -> Cache {
-        let convolves = self.pass.axes.iter().any(|axis| !matches!(axis.method, Method::MixedRadix(_)));
-        if convolves { Cache::Default } else { Cache::ReadOnly }
+    /// How a table is read. By the read-only path what is worth registers from the start: the assembler moves such
+    /// loads to before barriers and loops, as early as it can. Not a convolution's factors, one for every element.
+    pub(super) fn table_cache(&self, kind: TableKind) -> Cache {
+        match kind {
+            TableKind::RaderSpectrum { .. } | TableKind::ChirpSpectrum { .. } | TableKind::ChirpAt { .. } => {
+                Cache::Default
+            }
+            TableKind::Chirp { .. } | TableKind::Stage { .. } | TableKind::Roots { .. } => Cache::ReadOnly,
+            TableKind::Places { .. } if self.turns.is_some() => Cache::ReadOnly,
+            TableKind::Places { .. } => Cache::Default,
+        }
     }
 
-    fn table_load(&mut self, kind: TableKind, index: Value, constant: u64, on: Option<Value>) -> Cx {
+    pub(super) fn table_load(
+        &mut self,
+        kind: TableKind,
+        index: Value,
+        constant: i64,
+        on: Option<Value>,
+    ) -> Cx {
         let table = self.space_of(Slot::Table(kind));
         let index = self.b.mul_const(index, 2);
         let ptr = self.b.addr(table, index);
-        let w = self.b.load(ptr, (2 * constant) as i32, 2, self.table_cache(), on);
+        let w = self.b.load(ptr, (2 * constant) as i32, 2, self.table_cache(kind), on);
         Cx { re: w[0], im: w[1] }
     }
 
     /// All powers `1..radix` of a root, from the exact ones that `exact` gives.
-    fn powers(&mut self, radix: u32, mut exact: impl FnMut(&mut Self, usize, u32) -> Cx) -> Vec<Cx> {
+    fn powers(
+        &mut self,
+        radix: u32,
+        powers: Powers,
+        mut exact: impl FnMut(&mut Self, usize, u32) -> Cx,
+    ) -> Vec<Cx> {
         let mut known = BTreeMap::new();
-        let lean = self.lean();
-        for (row, &j) in exact_powers(radix).iter().enumerate() {
+        let lean = self.lean() && powers == Powers::Tree;
+        for (row, &j) in exact_powers(radix, powers).iter().enumerate() {
             if lean && !matches!(j, 1 | 4 | 16) {
                 continue;
             }
@@ -64,7 +93,11 @@ impl Lowering<'_> {
             }
             // As few roundings as can be: of two powers that are themselves short products.
             let shortest = (1..=j / 2).min_by_key(|i| known[i].1 + known[&(j - i)].1);
-            let part = if lean { shortest.unwrap_or(j) } else { j % base };
+            let part = match powers {
+                Powers::Tree if lean => shortest.unwrap_or(j),
+                Powers::Tree => j % base,
+                _ => j - j / 2,
+            };
             let ((a, depth_a), (b, depth_b)) = (known[&(j - part)], known[&part]);
             let w = self.b.cmul(a, b);
             known.insert(j, (w, depth_a + depth_b + 1));
@@ -78,17 +111,19 @@ impl Lowering<'_> {
         self.cluster.is_some() && self.real == Type::F32
     }
 
+    /// A convolution goes by its tables twice, beside spectrum and chirp: they are to stay in the cache.
+    fn stage_powers(&self) -> Powers {
+        if self.convolves() { Powers::First } else { Powers::Tree }
+    }
+
+    pub(super) fn convolves(&self) -> bool {
+        self.pass.axes.iter().any(|axis| axis.method.convolves())
+    }
+
     /// Stage `position` of an axis needs `W_L^(n K)`, L the product of the radices up to and with it, n the
-    /// digit it transforms, K the output index so far. Undoing a stage needs the conjugate afterwards.
-    pub(super) fn stage_twiddle(
-        &mut self,
-        axis: usize,
-        position: usize,
-        layout: &Layout,
-        slot: u32,
-        x: &mut [Cx],
-        conjugate: bool,
-    ) {
+    /// digit it transforms, K the output index so far.
+    pub(super) fn stage_twiddle(&mut self, stage: Stage, layout: &Layout, slot: u32, x: &mut [Cx]) {
+        let Stage { axis, position } = stage;
         if position == 0 {
             return;
         }
@@ -101,14 +136,16 @@ impl Lowering<'_> {
             weights[d] = self.digits.all[d].output;
         }
         let at = self.linear(layout, slot, &weights);
-        let kind = TableKind::Stage { radix, done };
+        let powers = self.stage_powers();
+        let kind = TableKind::Stage { radix, done, powers };
         let index = at.thread.unwrap_or_else(|| self.b.u32(0));
-        let constant = at.constant as u64;
+        let constant = at.constant;
         let exists = self.exists(layout, slot);
-        let factors = self
-            .powers(radix, |this, row, _| this.table_load(kind, index, row as u64 * done + constant, exists));
+        let factors = self.powers(radix, powers, |this, row, _| {
+            this.table_load(kind, index, (row as u64 * done) as i64 + constant, exists)
+        });
         for (x, w) in x[1..].iter_mut().zip(factors) {
-            let w = if conjugate { self.conjugate(w) } else { w };
+            let w = self.directed(w);
             *x = self.b.cmul(*x, w);
         }
     }
@@ -131,10 +168,8 @@ impl Lowering<'_> {
     /// dimensions. Along the registers the exponent grows evenly: one root for the start, a few for the step.
     pub(super) fn pass_twiddle(&mut self, layout: &Layout, mut held: Held) -> Held {
         let Some(modulus) = self.pass.twiddle else { return held };
-        let outputs = self.digits.weights(|digit| if digit.axis == Some(0) { digit.last } else { 0 });
+        let outputs = self.digits.weights(|digit| if digit.axis == Some(0) { digit.output } else { 0 });
         let rests = self.digits.weights(|digit| digit.twiddle);
-        // A padded axis holds indices past its end, whose elements are dropped later: keep them in the table.
-        let padded = !matches!(self.pass.axes[0].method, Method::MixedRadix(_));
         let origin = self.at_origin(Type::U32, |dim| dim.twiddle as i64);
         let step = layout.register.map_or(0, |d| outputs[d]) as u64;
         let radix = layout.registers(&self.digits);
@@ -150,20 +185,11 @@ impl Lowering<'_> {
                 Some(thread) => self.b.add_const(thread, k.constant as u64),
                 None => self.b.u32(k.constant as u32),
             };
-            let clamp = |this: &mut Self, exponent| {
-                if !padded {
-                    return exponent;
-                }
-                let last = this.b.u32((modulus - 1) as u32);
-                this.b.binary(Op::Min, exponent, last)
-            };
             let start = self.b.mul(k_value, x_value);
-            let start = clamp(self, start);
             let fixed = self.b.constant(start) == Some(0);
             let first = if fixed { None } else { Some(self.root(modulus, start, inside)) };
-            let steps = self.powers(radix, |this, _, j| {
+            let steps = self.powers(radix, Powers::Tree, |this, _, j| {
                 let exponent = this.b.mul_const(x_value, step * u64::from(j));
-                let exponent = clamp(this, exponent);
                 this.root(modulus, exponent, inside)
             });
             for (r, x) in x.iter_mut().enumerate() {
@@ -180,26 +206,64 @@ impl Lowering<'_> {
         held
     }
 
-    /// The product in the middle of a convolution.
-    pub(super) fn spectrum(&mut self, axis: usize, layout: &Layout, held: &mut Held) {
-        let it = &self.pass.axes[axis];
-        let kind = match it.method {
-            Method::MixedRadix(_) => return,
-            Method::Bluestein(_) => TableKind::ChirpSpectrum { n: it.dim.n, m: it.method.points() },
-        };
-        let weights = self.digits.weights(|digit| if digit.axis == Some(axis) { digit.output } else { 0 });
+    /// The product in the middle of a convolution. `first` holds, by these weights, the first point of each of
+    /// Rader's rows, which takes no part in the convolution: every other output is to have it added, itself is to
+    /// become the sum of its row. Both happen at frequency 0.
+    pub(super) fn spectrum(
+        &mut self,
+        kind: TableKind,
+        first: Option<(Space, &[i64])>,
+        layout: &Layout,
+        held: &mut Held,
+    ) {
+        let weights = self.digits.weights(|digit| digit.output);
         let step = layout.register.map_or(0, |d| weights[d]);
-        // Not for the data: the assembler would load all factors before the stage ahead, and run out of registers.
-        self.b.barrier();
         for (slot, group) in held.iter_mut().enumerate() {
             let exists = self.exists(layout, slot as u32);
             let at = self.linear(layout, slot as u32, &weights);
             let index = at.thread.unwrap_or_else(|| self.b.u32(0));
             for (r, x) in group.iter_mut().enumerate() {
-                let w = self.table_load(kind, index, (at.constant + step * r as i64) as u64, exists);
-                let w = self.directed(w);
-                *x = self.b.cmul(*x, w);
+                let constant = at.constant + step * r as i64;
+                let w = match kind {
+                    // A chirp's spectrum is symmetric: half of it is enough, and stays in the cache.
+                    TableKind::ChirpSpectrum { m, .. } if 2 * constant >= m as i64 => {
+                        let end = self.b.u32(m as u32);
+                        let mirrored = self.b.sub(end, index);
+                        self.table_load(kind, mirrored, -constant, exists)
+                    }
+                    _ => self.table_load(kind, index, constant, exists),
+                };
+                let product = self.b.cmul(*x, w);
+                *x = match first {
+                    Some((space, rows)) if constant == 0 => {
+                        let point = self.add_to_first(space, rows, layout, slot as u32, index, *x);
+                        self.b.cadd(product, point)
+                    }
+                    _ => product,
+                };
             }
         }
+    }
+
+    /// Where `index` is 0: returns a row's first point (elsewhere 0) and adds `sum` to it.
+    fn add_to_first(
+        &mut self,
+        space: Space,
+        rows: &[i64],
+        layout: &Layout,
+        slot: u32,
+        index: Value,
+        sum: Cx,
+    ) -> Cx {
+        let zero = self.b.u32(0);
+        let own = self.b.cmp(Cmp::Eq, index, zero);
+        let exists = self.exists(layout, slot);
+        let own = self.both(exists, own);
+        let (ptr, offset) = self.shared_pointer(space, layout, slot, rows);
+        let point = self.b.load(ptr, offset as i32, 2, Cache::Default, Some(own));
+        let point = Cx { re: point[0], im: point[1] };
+        let sum = self.b.cadd(point, sum);
+        self.b.store(ptr, offset as i32, &[sum.re, sum.im], Cache::Default, Some(own));
+        point
     }
 }

@@ -5,5 +5,6 @@
 
 pub mod dd;
 pub mod factor;
+pub mod index;
 pub mod reference;
 pub mod twiddle;

@@ -4,6 +4,8 @@
 mod bluestein;
 pub(crate) mod cluster;
 mod mixed_radix;
+mod prime_factor;
+mod rader;
 mod split;
 
 use crate::plan::Plan;
@@ -29,5 +31,22 @@ pub trait Solver: Sync {
 }
 
 /// All identities.
-pub const SOLVERS: &[&dyn Solver] =
-    &[&mixed_radix::MixedRadix, &cluster::Cluster, &split::Split, &bluestein::Bluestein];
+pub const SOLVERS: &[&dyn Solver] = &[
+    &mixed_radix::MixedRadix,
+    &cluster::Cluster,
+    &split::Split,
+    &rader::Rader,
+    &prime_factor::PrimeFactor,
+    &bluestein::Bluestein,
+];
+
+/// Stages with the smallest radix first: a stage's table is as long as the product of the radices before it.
+fn rising(plan: Plan) -> Plan {
+    match plan {
+        Plan::MixedRadix(mut radices) => {
+            radices.sort_unstable();
+            Plan::MixedRadix(radices)
+        }
+        plan => plan,
+    }
+}

@@ -7,6 +7,7 @@
 mod algebra;
 mod cse;
 mod dce;
+mod hoist;
 mod legal;
 mod order;
 mod pressure;
@@ -18,6 +19,7 @@ mod tests;
 
 pub use cse::share;
 pub use dce::drop_dead;
+pub use hoist::hoist;
 pub use legal::legalise;
 pub use order::order;
 pub use pressure::max_live;
@@ -46,6 +48,9 @@ pub fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Ker
             break;
         }
     }
+    hoist(&mut kernel);
+    // What came out of a loop may stand before it already.
+    share(&mut kernel);
     drop_dead(&mut kernel);
     order(&mut kernel);
     renumber(&mut kernel);

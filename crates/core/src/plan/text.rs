@@ -1,0 +1,188 @@
+//! Plans as text: s-expressions, printed and parsed.
+
+use std::fmt;
+
+use super::Plan;
+use crate::math::factor;
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MixedRadix(radices) => {
+                write!(f, "(mixed-radix")?;
+                radices.iter().try_for_each(|r| write!(f, " {r}"))?;
+            }
+            Self::Split(parts) => {
+                write!(f, "(split")?;
+                parts.iter().try_for_each(|part| write!(f, " {part}"))?;
+            }
+            Self::PrimeFactor(parts) => {
+                write!(f, "(prime-factor")?;
+                parts.iter().try_for_each(|part| write!(f, " {part}"))?;
+            }
+            Self::Bluestein { n, inner } => write!(f, "(bluestein {n} {inner}")?,
+            Self::Rader { p, inner } => write!(f, "(rader {p} {inner}")?,
+        }
+        write!(f, ")")
+    }
+}
+
+/// Why a text is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParsePlanError {
+    /// Something else stands where a piece of a plan was expected.
+    #[error(
+        "expected {expected} at byte {at} of the plan, got {got:?}; a plan reads like (split (mixed-radix 16 16) (mixed-radix 16))"
+    )]
+    Unexpected {
+        /// What would have been right.
+        expected: &'static str,
+        /// Where.
+        at: usize,
+        /// What stood there.
+        got: String,
+    },
+    /// A convolution is too short for its transform.
+    #[error("bluestein over {inner} points cannot convolve {n}; at least {least} are needed")]
+    TooShort {
+        /// Length of the transform.
+        n: u64,
+        /// Length of the convolution.
+        inner: u64,
+        /// Least length that works.
+        least: u64,
+    },
+    /// Rader's method asks for a prime and a transform of one point less.
+    #[error("rader {p} over {inner} points: it takes a prime and a transform of one point less")]
+    NotRader {
+        /// What should be the prime.
+        p: u64,
+        /// Length of the transform.
+        inner: u64,
+    },
+    /// Parts of a prime-factor plan share a factor.
+    #[error("the parts {a} and {b} share a factor; a prime-factor plan takes coprime parts")]
+    NotCoprime {
+        /// Length of one part.
+        a: u64,
+        /// Length of the other.
+        b: u64,
+    },
+}
+
+impl std::str::FromStr for Plan {
+    type Err = ParsePlanError;
+
+    fn from_str(text: &str) -> Result<Self, ParsePlanError> {
+        let mut parser = Parser { text, at: 0 };
+        let plan = parser.plan()?;
+        match parser.peek() {
+            "" => Ok(plan),
+            _ => Err(parser.unexpected("the end")),
+        }
+    }
+}
+
+/// Reads a plan token by token: parentheses and words.
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn peek(&mut self) -> &'a str {
+        let rest = &self.text[self.at..];
+        let trimmed = rest.trim_start();
+        self.at += rest.len() - trimmed.len();
+        let len = match trimmed.chars().next() {
+            Some('(' | ')') => 1,
+            _ => trimmed.find(|c: char| c.is_whitespace() || c == '(' || c == ')').unwrap_or(trimmed.len()),
+        };
+        &trimmed[..len]
+    }
+
+    fn unexpected(&mut self, expected: &'static str) -> ParsePlanError {
+        let got = self.peek().to_string();
+        ParsePlanError::Unexpected { expected, at: self.at, got }
+    }
+
+    fn take(&mut self, token: &str, expected: &'static str) -> Result<(), ParsePlanError> {
+        if self.peek() != token {
+            return Err(self.unexpected(expected));
+        }
+        self.at += token.len();
+        Ok(())
+    }
+
+    /// A number of at least 2.
+    fn number<T: std::str::FromStr + PartialOrd + From<u8>>(&mut self) -> Result<T, ParsePlanError> {
+        let token = self.peek();
+        match token.parse::<T>() {
+            Ok(n) if n >= T::from(2) => {
+                self.at += token.len();
+                Ok(n)
+            }
+            _ => Err(self.unexpected("a number of at least 2")),
+        }
+    }
+
+    fn plans(&mut self) -> Result<Vec<Plan>, ParsePlanError> {
+        let mut parts = Vec::new();
+        while self.peek() == "(" {
+            parts.push(self.plan()?);
+        }
+        Ok(parts)
+    }
+
+    fn plan(&mut self) -> Result<Plan, ParsePlanError> {
+        self.take("(", "\"(\"")?;
+        let word = self.peek();
+        let plan = match word {
+            "mixed-radix" => {
+                self.at += word.len();
+                let mut radices = Vec::new();
+                while self.peek() != ")" {
+                    radices.push(self.number()?);
+                }
+                Plan::MixedRadix(radices)
+            }
+            "split" => {
+                self.at += word.len();
+                Plan::Split(self.plans()?)
+            }
+            "prime-factor" => {
+                self.at += word.len();
+                let parts = self.plans()?;
+                let lengths: Vec<u64> = parts.iter().map(Plan::len).collect();
+                for (i, &a) in lengths.iter().enumerate() {
+                    if let Some(&b) = lengths[..i].iter().find(|&&b| factor::gcd(a, b) > 1) {
+                        return Err(ParsePlanError::NotCoprime { a: b, b: a });
+                    }
+                }
+                Plan::PrimeFactor(parts)
+            }
+            "rader" => {
+                self.at += word.len();
+                let p = self.number::<u64>()?;
+                let inner = Box::new(self.plan()?);
+                if !factor::is_prime(p) || inner.len() != p - 1 {
+                    return Err(ParsePlanError::NotRader { p, inner: inner.len() });
+                }
+                Plan::Rader { p, inner }
+            }
+            "bluestein" => {
+                self.at += word.len();
+                let n = self.number::<u64>()?;
+                let inner = Box::new(self.plan()?);
+                let least = n.saturating_mul(2) - 1;
+                if inner.len() < least {
+                    return Err(ParsePlanError::TooShort { n, inner: inner.len(), least });
+                }
+                Plan::Bluestein { n, inner }
+            }
+            _ => return Err(self.unexpected("mixed-radix, split, bluestein, rader or prime-factor")),
+        };
+        self.take(")", "\")\"")?;
+        Ok(plan)
+    }
+}

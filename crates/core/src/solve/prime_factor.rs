@@ -1,0 +1,38 @@
+//! Good, *The interaction algorithm and practical Fourier analysis* (1958), and Thomas, *Using a computer to solve
+//! problems in physics* (1963): coprime parts make a transform of several dimensions without twiddles. It keeps a
+//! large prime factor to itself, so that the others are spared its convolution.
+
+use crate::math::factor;
+use crate::plan::Plan;
+use crate::planner::Planner;
+
+use super::Solver;
+
+/// Lengths with a prime factor that has no codelet, beside others.
+pub struct PrimeFactor;
+
+impl Solver for PrimeFactor {
+    fn name(&self) -> &'static str {
+        "prime-factor"
+    }
+
+    fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
+        if n > planner.max_points() {
+            return Vec::new();
+        }
+        let (small, large): (Vec<_>, Vec<_>) = factor::factorise(n).into_iter().partition(|&(p, _)| p <= 31);
+        let smooth: u64 = small.iter().map(|&(p, e)| p.pow(e)).product();
+        let awkward: Vec<u64> = large.iter().map(|&(p, e)| p.pow(e)).collect();
+        if awkward.is_empty() || awkward.len() > 2 || (smooth == 1 && awkward.len() == 1) {
+            return Vec::new();
+        }
+        let parts = std::iter::once(smooth).filter(|&m| m > 1).chain(awkward);
+        let plans: Option<Vec<Plan>> = parts.map(|m| planner.on_chip(m)).collect();
+        let padded = |plan: &&Plan| matches!(plan, Plan::Bluestein { .. });
+        plans
+            .filter(|parts| parts.iter().filter(padded).count() <= 1)
+            .map(Plan::PrimeFactor)
+            .into_iter()
+            .collect()
+    }
+}

@@ -1,0 +1,30 @@
+//! Rader, *Discrete Fourier transforms when the number of data samples is prime* (1968): powers of a primitive
+//! root turn a prime length into a cyclic convolution of one point less, which needs no padding.
+
+use crate::math::factor;
+use crate::plan::Plan;
+use crate::planner::Planner;
+
+use super::{Solver, rising};
+
+/// Primes whose predecessor has only small factors.
+pub struct Rader;
+
+impl Solver for Rader {
+    fn name(&self) -> &'static str {
+        "rader"
+    }
+
+    fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
+        // Below 17 a codelet takes fewer instructions than two short transforms.
+        if n < 17 || n > planner.max_points() || !factor::is_prime(n) {
+            return Vec::new();
+        }
+        planner
+            .stages(n - 1)
+            .into_iter()
+            .map(rising)
+            .map(|inner| Plan::Rader { p: n, inner: Box::new(inner) })
+            .collect()
+    }
+}
