@@ -1,10 +1,10 @@
 //! Writes PTX into a folder, for the assembler to judge (`.ci/ptxas FOLDER`).
 //!
 //! ```text
-//! cargo run -p warpfft-core --example dump_ptx -- FOLDER SM [LENGTH..]
+//! cargo run -p warpfft-core --example dump_ptx -- FOLDER SM [SHAPE..]
 //! ```
 //!
-//! With lengths: the kernels of batched complex transforms of these lengths, in both precisions. Without: the
+//! With shapes such as 1000 or 64x64: the kernels of batched complex transforms of these, in both precisions. Without: the
 //! kernels of the golden files, which together use every operation.
 
 #[path = "../tests/golden/kernels/mod.rs"]
@@ -27,12 +27,13 @@ const POINTS: u64 = 1 << 24;
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let (Some(folder), Some(sm)) = (args.next(), args.next()) else {
-        return Err("usage: dump_ptx FOLDER SM [LENGTH..]".into());
+        return Err("usage: dump_ptx FOLDER SM [SHAPE..]".into());
     };
     let (folder, sm) = (Path::new(&folder), sm.parse::<u32>()?);
     std::fs::create_dir_all(folder)?;
-    let lengths = args.map(|arg| arg.parse::<u64>()).collect::<Result<Vec<_>, _>>()?;
-    if lengths.is_empty() {
+    let shape = |arg: String| arg.split('x').map(str::parse).collect::<Result<Vec<u64>, _>>();
+    let shapes = args.map(shape).collect::<Result<Vec<_>, _>>()?;
+    if shapes.is_empty() {
         for case in kernels::all().into_iter().filter(|case| case.sm <= sm) {
             write(folder, &case.kernel.name.clone(), &verify(case.kernel)?, sm)?;
         }
@@ -43,12 +44,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         80..90 => Limits::a100(),
         _ => Limits::h200(),
     };
-    for n in lengths {
+    for shape in shapes {
+        let points: u64 = shape.iter().product();
+        let name: Vec<String> = shape.iter().map(ToString::to_string).collect();
+        let name = name.join("x");
         for precision in [Precision::F32, Precision::F64] {
-            let problem = Fft::new([n]).batch((POINTS / n.max(1)).max(1)).precision(precision).build()?;
+            let batch = (POINTS / points.max(1)).max(1);
+            let problem = Fft::new(shape.clone()).batch(batch).precision(precision).build()?;
             let program = warpfft_core::compile(&problem, &limits)?;
             for (i, kernel) in program.kernels.iter().enumerate() {
-                write(folder, &format!("{precision:?}_{n}_{i}").to_lowercase(), kernel, sm)?;
+                write(folder, &format!("{precision:?}_{name}_{i}").to_lowercase(), kernel, sm)?;
             }
         }
     }

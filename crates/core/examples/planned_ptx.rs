@@ -23,8 +23,10 @@ fn problems(precision: Precision) -> Result<Vec<Problem>, Error> {
     for n in lengths() {
         problems.push(Fft::new([n]).batch(((1 << 22) / n).max(1)).precision(precision).build()?);
     }
-    for shape in [vec![16, 16], vec![64, 64], vec![16, 16, 16], vec![100, 100], vec![9, 7, 5], vec![480, 640]]
-    {
+    let clusters = [vec![128, 128], vec![32, 32, 32], vec![24, 24, 24], vec![1024, 1024]];
+    let blocks =
+        [vec![16, 16], vec![64, 64], vec![16, 16, 16], vec![100, 100], vec![9, 7, 5], vec![480, 640]];
+    for shape in blocks.into_iter().chain(clusters) {
         problems.push(Fft::new(shape.clone()).batch(64).precision(precision).build()?);
         problems.push(Fft::new(shape).batch(64).precision(precision).inverse().in_place().build()?);
     }

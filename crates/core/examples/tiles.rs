@@ -1,14 +1,21 @@
-//! Prints plans, tiles and expected cost of batched shapes on an H200: `cargo run --example tiles -- 1024 64x64`.
+//! Prints plans, tiles and expected cost of batched shapes on an H200, in double precision after `f64`:
+//! `cargo run --example tiles -- 1024 64x64 f64 1000`.
 
+use warpfft_core::problem::Precision;
 use warpfft_core::program::Compiled;
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut precision = Precision::F32;
     for arg in std::env::args().skip(1) {
+        if arg == "f64" {
+            precision = Precision::F64;
+            continue;
+        }
         let shape: Vec<u64> = arg.split('x').map(str::parse).collect::<Result<_, _>>()?;
         let points: u64 = shape.iter().product();
-        let problem = Fft::new(shape).batch(((1 << 26) / points).max(1)).build()?;
+        let problem = Fft::new(shape).batch(((1 << 26) / points).max(1)).precision(precision).build()?;
         let compiled = Compiled::of(&problem, &Limits::h200())?;
         for plan in &compiled.schedule.plans {
             println!("{arg}: {plan}");
@@ -16,8 +23,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for (part, launch) in compiled.parts.iter().zip(&compiled.program.launches) {
             let kernel = &compiled.program.kernels[launch.kernel];
             println!(
-                "   {} threads {} batch {:?} cost {:.3} exchanges {} conflicts {:.2} shared {} instructions {}",
+                "   {} cluster {} threads {} batch {:?} cost {:.3} exchanges {} conflicts {:.2} shared {} instructions {}",
                 kernel.name,
+                part.tile.cluster,
                 part.tile.threads,
                 part.tile.batch,
                 part.cost,

@@ -1,8 +1,11 @@
 //! The cost model, in copies: time over that of a plain copy of the same bytes. Memory gives 1; what arithmetic,
 //! exchanges, idle threads, thin occupancy and short segments add is estimated here, and nowhere else.
 
+mod cluster;
+
 use std::sync::OnceLock;
 
+use crate::lower::cluster::{Cut, TICKET_BYTES};
 use crate::lower::digits::Digits;
 use crate::lower::tile::{self, Tile};
 use crate::lower::twiddle::{Powers, exact_powers};
@@ -45,12 +48,31 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
     }
 }
 
+/// Copies of a one-pass plan over the columns of a long array; `None` where no tile of them fits.
+pub fn of_columns(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
+    let Plan::MixedRadix(radices) = plan else { return None };
+    let columns = (1_i64 << 26) / plan.len() as i64;
+    let strides = (columns, 1);
+    of_lines(plan.len(), Method::MixedRadix(radices.clone()), strides, limits, precision)
+}
+
 fn of_rows(n: u64, method: Method, limits: &Limits, precision: Precision) -> Option<f64> {
-    let rows = (1_u64 << 26).div_ceil(n);
-    let side = |array| Operand { array, format: Format::Interleaved, offset: 0, span: n * rows };
+    of_lines(n, method, (1, n as i64), limits, precision)
+}
+
+/// Copies of a pass over many lines: strides of their points, and of the lines.
+fn of_lines(
+    n: u64,
+    method: Method,
+    (point, line): (i64, i64),
+    limits: &Limits,
+    precision: Precision,
+) -> Option<f64> {
+    let lines = (1_u64 << 26).div_ceil(n);
+    let side = |array| Operand { array, format: Format::Interleaved, offset: 0, span: n * lines };
     let pass = Pass {
-        axes: vec![Axis { dim: PassDim::new(n, 1, 1), method }],
-        batch: vec![PassDim::new(rows, n as i64, n as i64)],
+        axes: vec![Axis { dim: PassDim::new(n, point, point), method }],
+        batch: vec![PassDim::new(lines, line, line)],
         src: side(Array::Input),
         dst: side(Array::Output),
         precision,
@@ -82,15 +104,19 @@ pub struct Occupancy {
 
 /// What a tile takes, or `None` where the device cannot hold it.
 pub fn occupancy(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Occupancy> {
-    Model::new(pass, &tile.batch, limits).occupancy(tile.threads)
+    Model::new(pass, &tile.batch, tile.cluster, limits)?.occupancy(tile.threads)
 }
 
 /// What does not depend on the threads of a block: computed once for many thread counts.
 pub struct Model<'a> {
     limits: &'a Limits,
     bytes: u64,
+    /// Elements of a block.
     elements: u64,
-    /// Every stage; its points are those of the whole tile.
+    cluster: u32,
+    /// Several transforms in a tile.
+    several: bool,
+    /// Every stage; its points are those of a block.
     stages: Vec<Stage>,
     convolves: bool,
     /// Times that the tile goes through shared memory between coprime parts, or to be permuted.
@@ -106,35 +132,39 @@ pub struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// The model of a pass whose tile holds `batch` of the repeated dimensions.
-    pub fn new(pass: &Pass, batch: &[u64], limits: &'a Limits) -> Self {
-        let tile = Tile { threads: 1, batch: batch.to_vec() };
-        let elements = tile.elements(pass);
+    /// The model of a pass whose tile holds `batch` of the repeated dimensions in `cluster` blocks; `None` where
+    /// they cannot share it.
+    pub fn new(pass: &Pass, batch: &[u64], cluster: u32, limits: &'a Limits) -> Option<Self> {
+        let tile = Tile { threads: 1, cluster, batch: batch.to_vec() };
+        let (digits, cut) = Cut::of_tile(pass, &tile)?;
+        let elements = tile.elements(pass) / u64::from(cluster);
         let mut stages = Vec::new();
         let mut permutations = 0.0;
         for axis in &pass.axes {
-            let rest = elements / axis.method.points();
-            let own = axis.method.stages();
-            stages.extend(own.into_iter().map(|stage| Stage { points: rest * stage.points, ..stage }));
+            let (own, points) = (axis.method.stages(), axis.method.points());
+            let share = |stage: Stage| Stage { points: elements * stage.points / points, ..stage };
+            stages.extend(own.into_iter().map(share));
             if let Method::Coprime(parts) = &axis.method {
                 permutations += 1.0 + parts.len() as f64;
             }
         }
         let useful: u64 =
             pass.axes.iter().map(|axis| axis.dim.n).product::<u64>() * batch.iter().product::<u64>();
-        Self {
+        Some(Self {
             limits,
             bytes: pass.precision.complex_bytes(),
             elements,
+            cluster,
+            several: batch.iter().any(|&count| count > 1),
             twiddled: pass.twiddle.is_some(),
             convolves: stages.iter().any(|stage| stage.ways > 1),
             stages,
             permutations,
-            useful: useful as f64,
+            useful: useful as f64 / f64::from(cluster),
             factors: pass.axes.iter().map(factors).sum(),
-            segments: segments(pass, &tile),
+            segments: segments(pass, &digits, cut),
             blocks: tile.blocks(pass),
-        }
+        })
     }
 
     /// What the tile takes with so many threads, or `None` where the device cannot hold it.
@@ -144,13 +174,14 @@ impl<'a> Model<'a> {
         let mut per_thread = self.elements.div_ceil(u64::from(threads)) as u32;
         let mut scratch = 0;
         // Groups that the threads do not share out evenly need addresses and guards of their own in each slot.
-        let mut uneven = 0;
+        let (mut uneven, mut most_slots) = (0, 1);
         for &Stage { radix, points, .. } in &self.stages {
             let groups = (points / u64::from(radix)) as u32;
             let slots = groups.div_ceil(threads);
             if !groups.is_multiple_of(threads) {
                 uneven = uneven.max(slots);
             }
+            most_slots = most_slots.max(slots);
             per_thread = per_thread.max(slots * radix);
             // Long codelets leave no room for what a convolution holds beside them.
             let long = if self.convolves && radix > 16 { 3 } else { 1 };
@@ -167,13 +198,29 @@ impl<'a> Model<'a> {
         let full = lean + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32;
         let stays = self.convolves && full <= STAYING.min(file);
         let registers = if stays { full } else { lean };
-        let shared_bytes = (self.elements * self.bytes) as u32;
-        if registers > limits.registers_per_thread.min(file) || shared_bytes > limits.shared_bytes {
+        let tickets = if self.cluster > 1 { TICKET_BYTES } else { 0 };
+        let shared_bytes = (self.elements * self.bytes) as u32 + tickets;
+        let over = self.cluster == 1 && registers > limits.registers_per_thread.min(file);
+        if over || shared_bytes > limits.shared_bytes {
             return None;
         }
         let exchanges = self.stages.len() > 1 || self.convolves || self.permutations > 0.0;
         let shared = if exchanges { limits.shared_per_sm / (shared_bytes + 1024) } else { u32::MAX };
         let most = shared.min(limits.threads_per_sm / warps).min(limits.blocks_per_sm);
+        if self.cluster > 1 {
+            let (several, twiddled) = (self.several, self.twiddled);
+            let need =
+                cluster::Need { words, per_thread, slots: most_slots, uneven, scratch, several, twiddled };
+            let (registers, blocks) = cluster::share(&need, threads, most, limits)?;
+            return Some(Occupancy {
+                per_thread,
+                registers,
+                shared_bytes,
+                blocks,
+                asked: true,
+                stays: false,
+            });
+        }
         let blocks = most.min(limits.registers_per_sm / (registers.next_multiple_of(8) * warps)).max(1);
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
@@ -240,15 +287,29 @@ impl<'a> Model<'a> {
             (held / 112.0).log2().max(0.0) * 0.2
                 + (code / 800.0).log2().max(0.0) * 0.5
                 + if took.stays { 0.0 } else { 0.3 }
+        } else if self.cluster > 1 {
+            0.0
         } else {
             (held / 128.0).log2().max(0.0) * 0.02
         };
         // Radices whose needs differ by more than two to one leave registers idle in one stage or short in another.
         let radices = self.stages.iter().map(|stage| f64::from(stage.radix));
         let (least, most) = radices.fold((f64::MAX, 1.0_f64), |(a, b), r| (a.min(r), b.max(r)));
-        let uneven =
-            (most / least.min(most) / 2.0).log2().max(0.0) * if self.convolves { 0.3 } else { 0.002 };
-        uneven + alone + starved + few + large + small + heavy + long
+        let weight = match (self.convolves, self.cluster) {
+            (true, _) => 0.3,
+            (false, 1) => 0.002,
+            (false, _) => 0.01,
+        };
+        let uneven = (most / least.min(most) / 2.0).log2().max(0.0) * weight;
+        uneven
+            + alone
+            + starved
+            + few
+            + large
+            + small
+            + heavy
+            + long
+            + cluster::hand_over(self.cluster, self.stages.len(), self.elements * self.bytes, took.blocks)
     }
 }
 
@@ -325,15 +386,19 @@ fn flops(n: u64) -> f64 {
 }
 
 /// Factor for segments that do not fill sectors of 32 bytes.
-fn segments(pass: &Pass, tile: &Tile) -> f64 {
-    let digits = Digits::of(pass, tile);
+fn segments(pass: &Pass, digits: &Digits, cut: Option<Cut>) -> f64 {
     let bytes = pass.precision.complex_bytes();
-    let sides = [digits.weights(|digit| digit.is), digits.weights(|digit| digit.os)];
-    let cost = sides.map(|strides| {
-        let run = digits.run(&digits.by_stride(None, &strides), &strides) * bytes;
+    let sides = [
+        (cut.map(|cut| cut.before), digits.weights(|digit| digit.is)),
+        (cut.map(|cut| cut.after), digits.weights(|digit| digit.os)),
+    ];
+    let cost = sides.map(|(block, strides)| {
+        let run = digits.run(&digits.by_stride(&[block], &strides), &strides) * bytes;
         let sectors = run.div_ceil(32) * 32;
         let thin = match run {
             0..=32 => 0.15,
+            // Blocks of a cluster also wait for one another's.
+            33..=64 if cut.is_some() => 0.12,
             33..=64 => 0.03,
             65..=127 => 0.01,
             _ => 0.0,

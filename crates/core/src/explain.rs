@@ -35,7 +35,7 @@ pub struct PassSummary {
     pub threads: u32,
     /// Blocks of a cluster.
     pub cluster: u32,
-    /// Transforms of a block.
+    /// Transforms of a block, or of a cluster.
     pub transforms: u64,
     /// Complex elements that a thread holds.
     pub per_thread: u32,
@@ -180,7 +180,7 @@ fn sectors(pass: &Pass, tile: &Tile) -> [f64; 2] {
     let digits = Digits::of(pass, tile);
     let element = pass.precision.complex_bytes();
     [digits.weights(|digit| digit.is), digits.weights(|digit| digit.os)].map(|strides| {
-        let run = digits.run(&digits.by_stride(None, &strides), &strides) * element;
+        let run = digits.run(&digits.by_stride(&[], &strides), &strides) * element;
         // A run that is no whole number of sectors begins anywhere in one.
         let touched = match run {
             _ if run.is_multiple_of(SECTOR) => run,
@@ -268,12 +268,13 @@ impl fmt::Display for Explanation {
             )?;
             writeln!(
                 f,
-                "   kernel {}: {} blocks x {} threads, {} transforms a block, ~{} registers, {} shared, {} \
+                "   kernel {}: {} blocks x {} threads, {} transforms a {}, ~{} registers, {} shared, {} \
                  resident blocks",
                 pass.kernel,
                 pass.blocks,
                 pass.threads,
                 pass.transforms,
+                if pass.cluster > 1 { format!("cluster of {}", pass.cluster) } else { "block".into() },
                 pass.registers,
                 bytes(u64::from(pass.shared_bytes)),
                 pass.resident_blocks

@@ -5,10 +5,14 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::cost;
+use crate::lower::tile;
 use crate::plan::Plan;
 use crate::problem::Precision;
 use crate::solve::SOLVERS;
 use crate::target::Limits;
+
+/// Copies up to which a pass over columns beats one more pass over shorter ones.
+const WORTH_A_PASS: f64 = 1.45;
 
 /// Cost and plan by length and whether the plan must take one pass; `None`: no solver has one.
 type Known = HashMap<(u64, bool), Option<(f64, Plan)>>;
@@ -37,6 +41,22 @@ impl<'a> Planner<'a> {
         self.max_points() * self.precision.complex_bytes() / 64
     }
 
+    /// Blocks that may hold a tile together, more than one.
+    pub fn clusters(&self) -> impl Iterator<Item = u32> {
+        tile::cluster_sizes(self.limits).skip(1)
+    }
+
+    /// Whether columns of that many points are worth a pass: in one block with rows of 64 bytes, or in a cluster.
+    pub fn takes_columns(&self, n: u64) -> bool {
+        let most = self.max_column_points();
+        let wide = self.clusters().last().map_or(0, |size| most * u64::from(size) / 4);
+        let cheap = |plan: &Plan| {
+            let cost = cost::of_columns(plan, self.limits, self.precision);
+            cost.is_some_and(|cost| cost < WORTH_A_PASS)
+        };
+        n <= most || (n <= wide && self.stages(n).iter().any(cheap))
+    }
+
     /// The cheapest plan; `None` where no solver has one.
     pub fn best(&self, n: u64) -> Option<Plan> {
         self.search(n, false)
@@ -47,9 +67,18 @@ impl<'a> Planner<'a> {
         self.search(n, true)
     }
 
-    /// Mixed-radix plans for a length, with the fewest stages, not yet ranked.
+    /// The cheapest plan that takes several passes.
+    pub fn several(&self, n: u64) -> Option<Plan> {
+        let solvers = SOLVERS.iter().filter(|solver| !solver.on_chip());
+        let plans = solvers.flat_map(|solver| solver.plans(n, self));
+        let costed =
+            plans.filter_map(|plan| Some((cost::of_plan(&plan, self.limits, self.precision)?, plan)));
+        costed.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, plan)| plan)
+    }
+
+    /// Mixed-radix plans for a length that one block holds, with the fewest stages, not yet ranked.
     pub fn stages(&self, n: u64) -> Vec<Plan> {
-        let on_chip = SOLVERS.iter().filter(|solver| solver.on_chip());
+        let on_chip = SOLVERS.iter().filter(|solver| solver.on_chip() && solver.one_block());
         let mut plans: Vec<Plan> = on_chip.flat_map(|solver| solver.plans(n, self)).collect();
         let stages =
             |plan: &Plan| if let Plan::MixedRadix(radices) = plan { radices.len() } else { usize::MAX };

@@ -1,5 +1,7 @@
 //! Plan and target to passes: which axes share a tile, where intermediate results lie, what is fused where.
 
+mod share;
+
 use crate::error::Error;
 use crate::lower::tile;
 use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim, Pointwise, TableKind};
@@ -47,13 +49,22 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         .iter()
         .map(|dim| planner.best(dim.n).ok_or_else(|| no_plan(dim.n, limits)))
         .collect::<Result<Vec<Plan>, Error>>()?;
-    by_plans(problem, limits, plans)
+    with(problem, limits, &planner, plans)
 }
 
 /// Schedules a problem by the given plans, one for each transform dimension.
 pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
-    let mut scheduler = Scheduler { problem, limits, regions: Vec::new(), passes: Vec::new() };
-    scheduler.run(&plans)?;
+    with(problem, limits, &Planner::new(limits, problem.precision), plans)
+}
+
+fn with(
+    problem: &Problem,
+    limits: &Limits,
+    planner: &Planner<'_>,
+    mut plans: Vec<Plan>,
+) -> Result<Schedule, Error> {
+    let mut scheduler = Scheduler { problem, limits, planner, regions: Vec::new(), passes: Vec::new() };
+    scheduler.run(&mut plans)?;
     Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans })
 }
 
@@ -68,12 +79,13 @@ fn no_plan(n: u64, limits: &Limits) -> Error {
 struct Scheduler<'a> {
     problem: &'a Problem,
     limits: &'a Limits,
+    planner: &'a Planner<'a>,
     regions: Vec<u64>,
     passes: Vec<Pass>,
 }
 
 impl Scheduler<'_> {
-    fn run(&mut self, plans: &[Plan]) -> Result<(), Error> {
+    fn run(&mut self, plans: &mut [Plan]) -> Result<(), Error> {
         let input = self.caller_side(false);
         let output = self.caller_side(true);
         let mut groups = self.groups(plans);
@@ -136,33 +148,6 @@ impl Scheduler<'_> {
         self.regions.push(stride);
         let array = Array::Workspace((self.regions.len() - 1) as u8);
         Place { array, format: Format::Interleaved, offset: 0, span: stride, strides }
-    }
-
-    /// Transform dimensions that share a pass: as many as fit a tile, the last ones first; dimensions that take
-    /// several passes stand alone.
-    fn groups(&self, plans: &[Plan]) -> Vec<Vec<usize>> {
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        for d in (0..plans.len()).rev() {
-            if let Some(group) = groups.last_mut()
-                && matches!(plans[d], Plan::MixedRadix(_))
-                && group.iter().all(|&d| matches!(plans[d], Plan::MixedRadix(_)))
-            {
-                let mut larger = group.clone();
-                larger.insert(0, d);
-                if self.fits(&larger, plans) {
-                    *group = larger;
-                    continue;
-                }
-            }
-            groups.push(vec![d]);
-        }
-        groups
-    }
-
-    fn fits(&self, group: &[usize], plans: &[Plan]) -> bool {
-        let (input, output) = (self.caller_side(false), self.caller_side(true));
-        let pass = self.pass(group, plans, &input, &output);
-        tile::choose(&pass, self.limits).is_some()
     }
 
     fn group(&mut self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Result<(), Error> {
@@ -288,8 +273,24 @@ impl Scheduler<'_> {
             let method = on_chip_method(part);
             let mut pass = self.new_pass(vec![Axis { dim: axis, method }], batch, from, to);
             pass.twiddle = (i < last).then_some(n / done);
+            self.suit(part, &mut pass);
             self.passes.push(pass);
             done *= part.len();
+        }
+    }
+
+    /// Radices that are best for rows need not be for columns, which a cluster may have to hold.
+    fn suit(&self, part: &Plan, pass: &mut Pass) {
+        if !matches!(part, Plan::MixedRadix(_)) {
+            return;
+        }
+        let mut best = tile::choose(pass, self.limits).map_or(f64::INFINITY, |choice| choice.cost);
+        for plan in self.planner.stages(part.len()) {
+            let mut other = pass.clone();
+            other.axes[0].method = on_chip_method(&plan);
+            if let Some(choice) = tile::choose(&other, self.limits).filter(|choice| choice.cost < best) {
+                (best, *pass) = (choice.cost, other);
+            }
         }
     }
 

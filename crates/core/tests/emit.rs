@@ -9,6 +9,8 @@ use std::time::Instant;
 use warpfft_core::emit::{self, EmitError};
 use warpfft_core::kernel::verify::verify;
 use warpfft_core::kernel::{Access, Builder, Cache, Kernel, Op, Special, Type, Verified};
+use warpfft_core::request::Fft;
+use warpfft_core::target::Limits;
 
 fn verified(kernel: Kernel) -> Verified<Kernel> {
     let name = kernel.name.clone();
@@ -43,6 +45,17 @@ fn ptx_is_as_accepted() {
             assert_eq!(emit::ptx(&kernel, sm).is_ok(), sm >= case.sm, "{} for sm_{sm}", kernel.name);
         }
     }
+}
+
+/// A planned transform by a cluster, with all that it says to the other blocks and to the cache.
+#[test]
+fn a_cluster_is_as_accepted() {
+    let device =
+        Limits { shared_bytes: 4500, max_threads: 64, max_cluster: 2, multiprocessors: 1, ..Limits::h200() };
+    let problem = Fft::new([1024]).batch(200).build().unwrap();
+    let program = warpfft_core::compile(&problem, &device).unwrap();
+    assert_eq!(program.kernels[0].cluster, 2);
+    golden("fft_1024_cluster.ptx", &emit::ptx(&program.kernels[0], 90).unwrap());
 }
 
 #[test]

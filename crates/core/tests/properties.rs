@@ -122,7 +122,11 @@ fn random_digits(rng: &mut impl Rng) -> Digits {
         batch: None,
         output: 0,
     };
-    Digits { all: (0..count).map(|_| digit(rng.random_range(2..=9))).collect(), stages: Vec::new() }
+    Digits {
+        all: (0..count).map(|_| digit(rng.random_range(2..=9))).collect(),
+        stages: Vec::new(),
+        upper: vec![None; count],
+    }
 }
 
 fn random_layout(digits: &Digits, rng: &mut impl Rng) -> Layout {
@@ -132,7 +136,7 @@ fn random_layout(digits: &Digits, rng: &mut impl Rng) -> Layout {
     for i in (1..order.len()).rev() {
         order.swap(i, rng.random_range(0..=i));
     }
-    Layout { register, order }
+    Layout { register, order, block: None }
 }
 
 /// The digits of an element, by its index with the first digit fastest.

@@ -196,8 +196,8 @@ pub enum Op {
     },
     /// `() -> ()`: make shared stores visible to bulk copies that follow a barrier.
     AsyncFence,
-    /// `(Ptr Global, U32 bytes [, Bool]) -> ()`: ask for these bytes in L2; 16-byte aligned. A hint: it may
-    /// reach to the end of the buffer but not beyond.
+    /// `(Ptr Global, U32 bytes [, Bool]) -> ()`: ask for these bytes in L2; 16-byte aligned within the buffer.
+    /// A hint: it may reach to the end of the buffer but not beyond.
     BulkPrefetch {
         /// The last argument is the predicate.
         predicated: bool,

@@ -16,7 +16,11 @@ impl Lowering<'_> {
         let whole = self.digits.clone();
         let batch: Vec<Digit> = whole.all.iter().filter(|digit| digit.batch.is_some()).copied().collect();
         let places = arrange(parts, &whole, &batch, self.threads.count, self.pass.precision.complex_bytes());
-        let load = Layout { register: None, order: whole.by_stride(None, &whole.weights(|digit| digit.is)) };
+        let load = Layout {
+            register: None,
+            order: whole.by_stride(&[], &whole.weights(|digit| digit.is)),
+            block: None,
+        };
         let Some((tiles, blocks)) = self.turns else {
             let held = self.load(&load);
             return self.coprime_tile(parts, &places, &load, held);
@@ -71,7 +75,7 @@ impl Lowering<'_> {
 
         self.b.barrier();
         let strides = self.digits.weights(|digit| digit.os);
-        let store = Layout { register: None, order: self.digits.by_stride(None, &strides) };
+        let store = Layout { register: None, order: self.digits.by_stride(&[], &strides), block: None };
         let exit = TableKind::Places { parts: coordinates, output: true };
         let mut held = self.permuted(space, exit, places, &store, None);
         self.chirp(parts, &store, &mut held, true);
@@ -164,7 +168,7 @@ impl Lowering<'_> {
         let stages = self.stages();
         let register = stages.first().map(|stage| self.register(*stage));
         let sources = self.digits.weights(|digit| digit.is);
-        let layout = Layout { register, order: self.digits.by_stride(register, &sources) };
+        let layout = Layout { register, order: self.digits.by_stride(&[register], &sources), block: None };
         // Rader's rows begin behind their first points.
         let start = if part.kind == PartKind::Rader { 2 * stride } else { 0 };
         let table = match part.kind {
@@ -254,9 +258,9 @@ impl Lowering<'_> {
         }
         let behind = Digit { size: rest as u32, is: stride, os: stride, ..STILL };
         let all = std::iter::once(behind).chain(others.iter().copied()).collect();
-        let digits = std::mem::replace(&mut self.digits, Digits { all, stages: Vec::new() });
+        let digits = std::mem::replace(&mut self.digits, Digits::new(all, Vec::new()));
         let strides = self.digits.weights(|digit| 2 * digit.is);
-        let layout = Layout { register: None, order: self.digits.by_stride(None, &strides) };
+        let layout = Layout { register: None, order: self.digits.by_stride(&[], &strides), block: None };
         let zero = self.b.float(self.real, 0.0);
         for slot in 0..layout.slots(&self.digits, self.threads.count) {
             let exists = self.exists(&layout, slot);
@@ -306,8 +310,8 @@ impl Lowering<'_> {
         space: Space,
         first: Space,
     ) {
-        let digits = std::mem::replace(&mut self.digits, Digits { all: others.to_vec(), stages: Vec::new() });
-        let layout = Layout { register: None, order: (0..others.len()).collect() };
+        let digits = std::mem::replace(&mut self.digits, Digits::new(others.to_vec(), Vec::new()));
+        let layout = Layout { register: None, order: (0..others.len()).collect(), block: None };
         let strides = self.digits.weights(|digit| 2 * digit.is);
         for slot in 0..layout.slots(&self.digits, self.threads.count) {
             let on = self.exists(&layout, slot);

@@ -67,6 +67,8 @@ pub struct Digits {
     pub all: Vec<Digit>,
     /// Digit of each stage of each axis, in order.
     pub stages: Vec<Vec<usize>>,
+    /// The digit that continues a stage's where a cluster has cut it in two: both lie in registers in that stage.
+    pub upper: Vec<Option<usize>>,
 }
 
 impl Digits {
@@ -106,7 +108,53 @@ impl Digits {
                 all.push(Digit::of_batch(dim, index, size));
             }
         }
-        Self { all, stages }
+        Self::new(all, stages)
+    }
+
+    /// Digits of which none is cut.
+    pub fn new(all: Vec<Digit>, stages: Vec<Vec<usize>>) -> Self {
+        let upper = vec![None; all.len()];
+        Self { all, stages, upper }
+    }
+
+    /// Cuts a stage's digit, so that its upper part takes `size` values, and gives the upper part.
+    pub fn cut(&mut self, digit: usize, size: u32) -> usize {
+        let whole = self.all[digit];
+        if whole.size == size {
+            return digit;
+        }
+        let rest = whole.size / size;
+        let scale = i64::from(rest);
+        self.all[digit].size = rest;
+        self.upper[digit] = Some(self.all.len());
+        self.upper.push(None);
+        self.all.push(Digit {
+            size,
+            is: whole.is * scale,
+            os: whole.os * scale,
+            load_index: whole.load_index * scale,
+            store_index: whole.store_index * scale,
+            output: whole.output * scale,
+            ..whole
+        });
+        self.all.len() - 1
+    }
+
+    /// Values that a stage's digit takes, both parts together.
+    pub fn radix(&self, digit: usize) -> u32 {
+        self.all[digit].size * self.upper[digit].map_or(1, |upper| self.all[upper].size)
+    }
+
+    /// A digit and the one that continues it.
+    pub fn parts(&self, digit: Option<usize>) -> [Option<usize>; 2] {
+        [digit, digit.and_then(|d| self.upper[d])]
+    }
+
+    /// What register r adds to a linear form of the tile.
+    pub fn at_register(&self, digit: Option<usize>, weights: &[i64], r: usize) -> i64 {
+        let Some(d) = digit else { return 0 };
+        let size = self.all[d].size as usize;
+        weights[d] * (r % size) as i64 + self.upper[d].map_or(0, |upper| weights[upper] * (r / size) as i64)
     }
 
     /// Cuts one of an axis's coprime parts, which lies in shared memory with a stride, into the digits of its
@@ -131,7 +179,7 @@ impl Digits {
         }
         let stages = vec![(0..all.len()).collect()];
         all.extend_from_slice(others);
-        Self { all, stages }
+        Self::new(all, stages)
     }
 
     /// Elements of the tile.
@@ -144,9 +192,9 @@ impl Digits {
         self.all.iter().map(weight).collect()
     }
 
-    /// Digits (but one) from the fastest to the slowest by their strides.
-    pub fn by_stride(&self, without: Option<usize>, strides: &[i64]) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.all.len()).filter(|&d| Some(d) != without).collect();
+    /// Digits (but for some) from the fastest to the slowest by their strides.
+    pub fn by_stride(&self, without: &[Option<usize>], strides: &[i64]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.all.len()).filter(|&d| !without.contains(&Some(d))).collect();
         order.sort_by_key(|&d| (strides[d].unsigned_abs(), std::cmp::Reverse(self.all[d].size)));
         order
     }
@@ -165,13 +213,16 @@ impl Digits {
 }
 
 /// Which element lies where: thread t holds, in slot i, the elements whose digits in `order` (fastest first)
-/// spell `t + threads i`, one for each value of the register digit.
+/// spell `t + threads i`, one for each value of the register digit. In a cluster, a block holds those whose block
+/// digit is its rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    /// The digit that runs through a thread's registers.
+    /// The digit that runs through a thread's registers, with the one that continues it.
     pub register: Option<usize>,
     /// The other digits, fastest first.
     pub order: Vec<usize>,
+    /// The digit that spells the rank of the block in its cluster.
+    pub block: Option<usize>,
 }
 
 /// A linear form at one slot: a part that depends on the thread and a constant.
@@ -190,6 +241,8 @@ pub struct Threads {
     pub index: Value,
     /// Threads of the block.
     pub count: u32,
+    /// Rank of the block in its cluster.
+    pub rank: Option<Value>,
 }
 
 impl Layout {
@@ -205,7 +258,7 @@ impl Layout {
 
     /// Elements of a group.
     pub fn registers(&self, digits: &Digits) -> u32 {
-        self.register.map_or(1, |d| digits.all[d].size)
+        self.register.map_or(1, |d| digits.radix(d))
     }
 
     /// Value of a linear form, given by one weight for each digit, for the group in slot `slot` (without the
@@ -244,6 +297,12 @@ impl Layout {
                 }
             }
             at *= size;
+        }
+        if let (Some(d), Some(rank)) = (self.block, threads.rank)
+            && weights[d] != 0
+        {
+            let term = b.mul_const(rank, weights[d] as u64 & u64::from(u32::MAX));
+            sum.thread = Some(sum.thread.map_or(term, |sum| b.add(sum, term)));
         }
         sum
     }

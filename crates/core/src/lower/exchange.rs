@@ -27,7 +27,7 @@ pub fn choose(
     max_len: u32,
 ) -> SharedLayout {
     let mut best: Option<SharedLayout> = None;
-    for order in orders(write, read) {
+    for order in orders(digits, write, read) {
         for padding in paddings(order.len()) {
             let candidate = strided(digits, &order, &padding);
             if candidate.len > max_len {
@@ -49,16 +49,18 @@ pub fn choose(
             break;
         }
     }
-    best.unwrap_or_else(|| strided(digits, &orders(write, read)[0], &[]))
+    best.unwrap_or_else(|| strided(digits, &orders(digits, write, read)[0], &[]))
 }
 
 /// Digit orders worth trying: as the writer or the reader enumerates, with its register digit outermost or
 /// innermost.
-fn orders(write: &Layout, read: &Layout) -> Vec<Vec<usize>> {
+fn orders(digits: &Digits, write: &Layout, read: &Layout) -> Vec<Vec<usize>> {
     let mut all = Vec::new();
     for layout in [read, write] {
-        let outer: Vec<usize> = layout.order.iter().copied().chain(layout.register).collect();
-        let inner: Vec<usize> = layout.register.iter().chain(&layout.order).copied().collect();
+        let registers = digits.parts(layout.register);
+        let registers = || registers.iter().flatten();
+        let outer: Vec<usize> = layout.order.iter().chain(registers()).copied().collect();
+        let inner: Vec<usize> = registers().chain(&layout.order).copied().collect();
         for order in [outer, inner] {
             if !all.contains(&order) {
                 all.push(order);

@@ -99,6 +99,7 @@ impl Lowering<'_> {
         let lowest: i64 = layout
             .order
             .iter()
+            .chain(&layout.block)
             .map(|&d| side.weights[d].min(0) * (i64::from(self.digits.all[d].size) - 1))
             .sum();
         let thread = self.b.add_const(thread, lowest.unsigned_abs() & u64::from(u32::MAX));
@@ -260,6 +261,7 @@ impl Lowering<'_> {
         let step = layout.register.map_or(0, |d| side.weights[d]);
         for (slot, group) in held.iter().enumerate() {
             let slot = slot as u32;
+            let group = self.leaving(layout, slot, group);
             let inside = self.inside(layout, slot);
             let (pointers, base) = self.pointers(&side, layout, slot);
             let factors = self.pointwise(self.pass.store, layout, slot, inside, true);

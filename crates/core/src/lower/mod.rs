@@ -1,11 +1,13 @@
 //! Pass and tile to kernel: load a tile, run its stages with exchanges through shared memory between them, store
 //! it. One generic path serves rows, columns, planes and volumes of every method.
 
+pub mod cluster;
 mod coprime;
 pub mod digits;
 pub mod exchange;
 mod memory;
 mod places;
+mod prefetch;
 pub mod tile;
 pub mod twiddle;
 
@@ -16,6 +18,7 @@ use crate::pass::{Method, Pass, TableKind};
 use crate::problem::{Direction, Precision};
 use crate::target::{Api, Limits};
 
+use cluster::{Cluster, Cut};
 use digits::{Digits, Layout, Linear, Threads};
 use tile::Tile;
 
@@ -74,32 +77,42 @@ pub(crate) struct Lowering<'a> {
     /// First points of Rader's rows.
     first: Option<Space>,
     shared_limit: u32,
+    subgroup: u32,
+    cluster: Option<Cluster>,
+    /// A stage that each group goes through when it is written, so that its registers are free for the next.
+    late: Option<Stage>,
     conflicts: f64,
     exchanges: u32,
 }
 
 /// Lowers one pass for one device.
+///
+/// # Panics
+///
+/// Where the tile is of a cluster that cannot share it ([`Cut::of`]); [`tile::choose`] gives none such.
 pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
-    let tiles = tile.blocks(pass);
+    let tiles = tile.blocks(pass) / u64::from(tile.cluster);
     let took = cost::occupancy(pass, tile, limits);
     // Blocks that stay and take tile after tile keep their tables in registers.
     let stays = took.filter(|took| took.stays && matches!(limits.api, Api::Ptx { .. }));
     let resident = stays.map(|took| u64::from(took.blocks * limits.multiprocessors));
     let blocks = resident.filter(|&resident| tiles >= 2 * resident).unwrap_or(tiles);
-    let mut b = Builder::new(name, tile.threads, blocks);
+    let mut b = Builder::new(name, tile.threads, blocks * u64::from(tile.cluster));
+    b.cluster(tile.cluster);
     if let Some(took) = took.filter(|took| took.asked) {
         b.min_blocks(took.blocks);
     }
-    let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads };
+    let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads, rank: None };
     let real = match pass.precision {
         Precision::F32 => Type::F32,
         Precision::F64 => Type::F64,
     };
+    let (digits, cut) = Cut::of_tile(pass, tile).expect("a cluster's tile is one that it can share");
     let mut lowering = Lowering {
         b,
         pass,
         tile,
-        digits: Digits::of(pass, tile),
+        digits,
         threads,
         turns: (blocks < tiles).then_some((tiles, blocks)),
         origin: Vec::new(),
@@ -111,12 +124,23 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
         shared: None,
         first: None,
         shared_limit: limits.shared_bytes,
+        subgroup: limits.subgroup,
+        cluster: None,
+        late: None,
         conflicts: 1.0,
         exchanges: 0,
     };
     lowering.declare_operands();
     let block = lowering.b.special(Special::BlockIndex);
-    lowering.move_to(block, tiles - 1);
+    let last = u64::from(tile.cluster) * tiles - 1;
+    let index = lowering.b.div_const(block, tile.cluster, last);
+    lowering.move_to(index, tiles - 1);
+    if let Some(took) = took.filter(|took| !took.stays) {
+        lowering.prefetch(&took, limits);
+    }
+    if let Some(cut) = cut {
+        lowering.open_cluster(cut);
+    }
     lowering.run();
     Lowered {
         kernel: lowering.b.finish(),
@@ -132,11 +156,7 @@ impl Lowering<'_> {
     fn move_to(&mut self, index: Value, most: u64) {
         let counts: Vec<u64> =
             self.pass.batch.iter().zip(&self.tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).collect();
-        let mut order: Vec<usize> = (0..counts.len()).collect();
-        order.sort_by_key(|&d| {
-            let dim = &self.pass.batch[d];
-            dim.is.unsigned_abs().min(dim.os.unsigned_abs())
-        });
+        let order = self.block_order();
         let zero = self.b.u32(0);
         self.origin = vec![zero; counts.len()];
         let mut at = 1_u64;
@@ -150,6 +170,16 @@ impl Lowering<'_> {
             self.origin[d] = self.b.mul_const(own, self.tile.batch[d]);
             at *= counts[d];
         }
+    }
+
+    /// Repeated dimensions in the order in which blocks walk them.
+    fn block_order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.pass.batch.len()).collect();
+        order.sort_by_key(|&d| {
+            let dim = &self.pass.batch[d];
+            dim.is.unsigned_abs().min(dim.os.unsigned_abs())
+        });
+        order
     }
 
     /// All stages, in order.
@@ -170,8 +200,9 @@ impl Lowering<'_> {
         let last = stages.last().map(|stage| self.register(*stage));
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
-        let load = self.edge_layout(first, &sources, false);
-        let store = self.edge_layout(last, &destinations, true);
+        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
+        let load = self.edge_layout(first, cut.map(|cut| cut.before), &sources, false);
+        let store = self.edge_layout(last, cut.map(|cut| cut.after), &destinations, true);
         let held = self.load(&load);
         let (current, mut held) = self.transform(&stages, load, held);
         if self.pass.twiddle.is_some() {
@@ -192,14 +223,27 @@ impl Lowering<'_> {
     fn transform(&mut self, stages: &[Stage], from: Layout, mut held: Held) -> (Layout, Held) {
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
+        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
         let mut current = from;
         for (i, &stage) in stages.iter().enumerate() {
             let own = Some(self.register(stage));
             let strides = if i + 1 == stages.len() && i > 0 { &destinations } else { &sources };
-            let layout = Layout { register: own, order: self.digits.by_stride(own, strides) };
-            if layout != current {
+            let block = cut.map(|cut| cut.block(i));
+            let [low, high] = self.digits.parts(own);
+            let order = self.digits.by_stride(&[low, high, block], strides);
+            let layout = Layout { register: own, order, block };
+            if let Some(cut) = cut.filter(|cut| cut.stage == i) {
+                let layout = self.remote_layout(&current, cut);
+                held = self.remote_exchange(&held, &current, &layout);
+                current = layout;
+            } else if layout != current {
                 held = self.exchange(&held, &current, &layout);
                 current = layout;
+            }
+            let twiddle = i + 1 == stages.len() && self.pass.twiddle.is_some();
+            if cut.is_some_and(|cut| cut.stage != i + 1) && !twiddle {
+                self.late = Some(stage);
+                continue;
             }
             for (slot, x) in held.iter_mut().enumerate() {
                 self.stage_twiddle(stage, &current, slot as u32, x);
@@ -211,20 +255,37 @@ impl Lowering<'_> {
 
     /// Layout in which the tile is loaded or stored: that of the first or last stage where its threads touch
     /// whole sectors, else the tile's own linear order, staged through shared memory.
-    fn edge_layout(&self, register: Option<usize>, strides: &[i64], writes: bool) -> Layout {
-        let direct = Layout { register, order: self.digits.by_stride(register, strides) };
+    fn edge_layout(
+        &self,
+        register: Option<usize>,
+        block: Option<usize>,
+        strides: &[i64],
+        writes: bool,
+    ) -> Layout {
+        let [low, high] = self.digits.parts(register);
+        let direct = Layout { register, order: self.digits.by_stride(&[low, high, block], strides), block };
         let bytes = self.pass.precision.complex_bytes();
         let run = self.digits.run(&direct.order, strides) * bytes;
-        let linear = self.digits.by_stride(None, strides);
+        let linear = self.digits.by_stride(&[block], strides);
         let whole = self.digits.run(&linear, strides) * bytes;
         // A sector has 32 bytes. A thread that owns a whole transform of one 16-byte access needs no
         // help; reads of split sectors are caught by the L1 cache, writes are not.
         let own_run = register.is_some_and(|r| {
-            let size = u64::from(self.digits.all[r].size);
+            let size = u64::from(self.digits.radix(r));
             strides[r] == 1 && size * bytes <= 16 && size.is_power_of_two()
         });
         let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
-        if good || whole <= run { direct } else { Layout { register: None, order: linear } }
+        if good || whole <= run { direct } else { Layout { register: None, order: linear, block } }
+    }
+
+    /// A group as it leaves: through the stage that was left for the moment of writing.
+    fn leaving(&mut self, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
+        let mut group = group.to_vec();
+        if let Some(stage) = self.late {
+            self.stage_twiddle(stage, layout, slot, &mut group);
+            group = codelet::dft(&mut self.b, &group, self.direction);
+        }
+        group
     }
 
     /// Value of a linear form: thread's part as `U32` with the constant part apart.
@@ -249,42 +310,27 @@ impl Lowering<'_> {
         let max_len = u64::from(self.shared_limit) / bytes;
         let shared = exchange::choose(&self.digits, from, to, self.threads.count, bytes, max_len as u32);
         self.conflicts = self.conflicts.max(shared.conflicts);
+        let untouched = self.cluster.is_some() && self.exchanges == 0;
+        if self.shared.is_some() && !untouched {
+            // The block may still be reading what the last exchange left here.
+            self.b.barrier();
+        }
         self.exchanges += 1;
-        let space = match self.shared {
-            Some(space) => {
-                // The block may still be reading what the last exchange left here.
-                self.b.barrier();
-                space
-            }
-            None => *self.shared.insert(self.b.shared("tile", self.real, 0)),
-        };
+        let space = *self.shared.get_or_insert_with(|| self.b.shared("tile", self.real, 0));
         self.b.grow_shared(space, 2 * shared.len);
         let strides: Vec<i64> = shared.strides.iter().map(|stride| 2 * stride).collect();
-        let step = from.register.map_or(0, |d| strides[d]);
         for (slot, group) in held.iter().enumerate() {
+            let group = self.leaving(from, slot as u32, group);
             let exists = self.exists(from, slot as u32);
             let (ptr, base) = self.shared_pointer(space, from, slot as u32, &strides);
             for (r, x) in group.iter().enumerate() {
-                let offset = (base + step * r as i64) as i32;
+                let offset = (base + self.digits.at_register(from.register, &strides, r)) as i32;
                 self.b.store(ptr, offset, &[x.re, x.im], Cache::Default, exists);
             }
         }
+        self.late = None;
         self.b.barrier();
-        let step = to.register.map_or(0, |d| strides[d]);
-        let registers = to.registers(&self.digits);
-        (0..to.slots(&self.digits, self.threads.count))
-            .map(|slot| {
-                let exists = self.exists(to, slot);
-                let (ptr, base) = self.shared_pointer(space, to, slot, &strides);
-                (0..registers)
-                    .map(|r| {
-                        let offset = (base + step * i64::from(r)) as i32;
-                        let x = self.b.load(ptr, offset, 2, Cache::Default, exists);
-                        Cx { re: x[0], im: x[1] }
-                    })
-                    .collect()
-            })
-            .collect()
+        self.read_shared(space, to, &strides)
     }
 
     fn shared_pointer(&mut self, space: Space, layout: &Layout, slot: u32, strides: &[i64]) -> (Value, i64) {

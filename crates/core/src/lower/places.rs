@@ -124,7 +124,7 @@ fn part_wavefronts(
     ends.iter()
         .map(|(register, strides)| {
             let register = register.copied();
-            let layout = Layout { register, order: digits.by_stride(register, strides) };
+            let layout = Layout { register, order: digits.by_stride(&[register], strides), block: None };
             wavefronts(&digits, &layout, strides, threads, complex_bytes).0
         })
         .sum()
@@ -140,7 +140,7 @@ fn permuted_wavefronts(
     complex_bytes: u64,
 ) -> u64 {
     let lanes = (BANK_ROW / complex_bytes) as usize;
-    let order = whole.by_stride(None, &whole.weights(|digit| if writes { digit.os } else { digit.is }));
+    let order = whole.by_stride(&[], &whole.weights(|digit| if writes { digit.os } else { digit.is }));
     let total = whole.elements() as usize;
     let place = |element: usize| -> i64 {
         let mut rest = element;

@@ -5,12 +5,14 @@ use crate::pass::Pass;
 use crate::planner::max_points;
 use crate::target::{Api, Limits};
 
-/// The tile of one block.
+/// The tile of one block, or of the blocks of one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tile {
-    /// Threads of the block.
+    /// Threads of a block.
     pub threads: u32,
+    /// Blocks that hold the tile together.
+    pub cluster: u32,
     /// Indices of each repeated dimension that the tile holds.
     pub batch: Vec<u64>,
 }
@@ -24,7 +26,9 @@ impl Tile {
 
     /// Blocks that the pass launches.
     pub fn blocks(&self, pass: &Pass) -> u64 {
-        pass.batch.iter().zip(&self.batch).map(|(dim, &count)| dim.n.div_ceil(count)).product()
+        let tiles: u64 =
+            pass.batch.iter().zip(&self.batch).map(|(dim, &count)| dim.n.div_ceil(count)).product();
+        tiles * u64::from(self.cluster)
     }
 }
 
@@ -36,6 +40,9 @@ pub struct Choice {
     /// Copies.
     pub cost: f64,
 }
+
+/// A transform of less than this part of what a block holds needs no cluster, however wide its rows.
+const ALONE: u64 = 16;
 
 /// Transforms a tile may hold.
 const BATCHES: [u64; 26] =
@@ -65,23 +72,37 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
     let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
     let most = max_points(limits, pass.precision);
     let mut best: Option<Choice> = None;
-    let mut seen = Vec::new();
-    for wanted in BATCHES {
-        let batch = spread(pass, wanted);
-        let held: u64 = batch.iter().product();
-        if points * held > most || seen.contains(&batch) {
-            continue;
-        }
-        let model = Model::new(pass, &batch, limits);
-        for threads in thread_counts(pass, points * held, limits) {
-            let Some(cost) = model.copies(threads) else { continue };
-            if best.as_ref().is_none_or(|b| cost < b.cost) {
-                best = Some(Choice { tile: Tile { threads, batch: batch.clone() }, cost });
+    for cluster in cluster_sizes(limits) {
+        let mut seen = Vec::new();
+        for wanted in BATCHES {
+            let batch = spread(pass, wanted);
+            let held = points * batch.iter().product::<u64>();
+            if held / u64::from(cluster) > most {
+                break;
             }
+            // What one block holds with ease needs no others.
+            let small = cluster > 1 && (held <= most / 4 || points < most / ALONE);
+            if small || seen.contains(&batch) {
+                continue;
+            }
+            if let Some(model) = Model::new(pass, &batch, cluster, limits) {
+                for threads in thread_counts(pass, held / u64::from(cluster), cluster, limits) {
+                    let Some(cost) = model.copies(threads) else { continue };
+                    if best.as_ref().is_none_or(|b| cost < b.cost) {
+                        best = Some(Choice { tile: Tile { threads, cluster, batch: batch.clone() }, cost });
+                    }
+                }
+            }
+            seen.push(batch);
         }
-        seen.push(batch);
     }
     best
+}
+
+/// Blocks that may hold a tile together on the device.
+pub fn cluster_sizes(limits: &Limits) -> impl Iterator<Item = u32> + use<> {
+    let most = if limits.bulk_copy { limits.max_cluster } else { 1 };
+    [1, 2, 4, 8, 16].into_iter().filter(move |&size| size <= most.max(1))
 }
 
 /// Spreads a number of transforms over the repeated dimensions, those with the shortest steps first: whole
@@ -105,13 +126,14 @@ fn spread(pass: &Pass, wanted: u64) -> Vec<u64> {
     counts
 }
 
-/// Thread counts that divide some stage's groups evenly, or nearly.
-fn thread_counts(pass: &Pass, elements: u64, limits: &Limits) -> Vec<u32> {
+/// Thread counts that divide some stage's groups evenly, or nearly. In a cluster each subgroup has a thread for
+/// each block.
+fn thread_counts(pass: &Pass, elements: u64, cluster: u32, limits: &Limits) -> Vec<u32> {
+    let last = |threads: u64| (threads - 1) % u64::from(limits.subgroup) + 1;
     let mut groups: Vec<u64> = Vec::new();
     for axis in &pass.axes {
-        let stages = axis.method.stages();
-        let rest = elements / axis.method.points();
-        groups.extend(stages.iter().map(|stage| rest * stage.points / u64::from(stage.radix)));
+        let (stages, points) = (axis.method.stages(), axis.method.points());
+        groups.extend(stages.iter().map(|stage| elements * stage.points / points / u64::from(stage.radix)));
     }
     if groups.is_empty() {
         groups.push(elements);
@@ -122,6 +144,7 @@ fn thread_counts(pass: &Pass, elements: u64, limits: &Limits) -> Vec<u32> {
         .iter()
         .flat_map(|&groups| (1..=16).map(move |slots| groups.div_ceil(slots)))
         .filter(|&threads| (1..=u64::from(limits.max_threads)).contains(&threads))
+        .filter(|&threads| cluster == 1 || last(threads) >= u64::from(cluster))
         .map(|threads| threads as u32)
         .collect();
     counts.sort_unstable();

@@ -78,20 +78,37 @@ impl Lowering<'_> {
         mut exact: impl FnMut(&mut Self, usize, u32) -> Cx,
     ) -> Vec<Cx> {
         let mut known = BTreeMap::new();
+        let lean = self.lean() && powers == Powers::Tree;
         for (row, &j) in exact_powers(radix, powers).iter().enumerate() {
+            if lean && !matches!(j, 1 | 4 | 16) {
+                continue;
+            }
             let w = exact(self, row, j);
-            known.insert(j, w);
+            known.insert(j, (w, 0));
         }
         let base = if radix > 16 { 8 } else { 4 };
         for j in 1..radix {
             if known.contains_key(&j) {
                 continue;
             }
-            let (a, b) = if powers == Powers::Tree { (j - j % base, j % base) } else { (j / 2, j - j / 2) };
-            let w = self.b.cmul(known[&a], known[&b]);
-            known.insert(j, w);
+            // As few roundings as can be: of two powers that are themselves short products.
+            let shortest = (1..=j / 2).min_by_key(|i| known[i].1 + known[&(j - i)].1);
+            let part = match powers {
+                Powers::Tree if lean => shortest.unwrap_or(j),
+                Powers::Tree => j % base,
+                _ => j - j / 2,
+            };
+            let ((a, depth_a), (b, depth_b)) = (known[&(j - part)], known[&part]);
+            let w = self.b.cmul(a, b);
+            known.insert(j, (w, depth_a + depth_b + 1));
         }
-        known.into_values().collect()
+        known.into_values().map(|(w, _)| w).collect()
+    }
+
+    /// Whether few factors are loaded and more multiplied. The blocks of a cluster read the tables past one another
+    /// and past the cache; in double precision products would cost more than the loads.
+    fn lean(&self) -> bool {
+        self.cluster.is_some() && self.real == Type::F32
     }
 
     /// A convolution goes by its tables twice, beside spectrum and chirp: they are to stay in the cache.
@@ -111,11 +128,11 @@ impl Lowering<'_> {
             return;
         }
         let own = self.digits.stages[axis][position];
-        let radix = self.digits.all[own].size;
+        let radix = self.digits.radix(own);
         let done = self.digits.all[own].output as u64;
         let before = &self.digits.stages[axis][..position];
         let mut weights = vec![0; self.digits.all.len()];
-        for &d in before {
+        for d in before.iter().flat_map(|&d| self.digits.parts(Some(d))).flatten() {
             weights[d] = self.digits.all[d].output;
         }
         let at = self.linear(layout, slot, &weights);

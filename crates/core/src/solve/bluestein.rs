@@ -30,7 +30,7 @@ impl Solver for Bluestein {
         // What is best alone need not be best twice in a row with a product between.
         let mut inner: Vec<Plan> = lengths.iter().flat_map(|&m| planner.stages(m)).map(rising).collect();
         if inner.is_empty() {
-            inner.extend(lengths.iter().filter_map(|&m| planner.best(m)));
+            inner.extend(lengths.iter().filter_map(|&m| planner.several(m)));
         }
         inner.into_iter().map(|inner| Plan::Bluestein { n, inner: Box::new(inner) }).collect()
     }

@@ -2,6 +2,7 @@
 //! none of them by name. To add one: a file here and a line in [`SOLVERS`].
 
 mod bluestein;
+pub(crate) mod cluster;
 mod mixed_radix;
 mod prime_factor;
 mod rader;
@@ -20,6 +21,11 @@ pub trait Solver: Sync {
         true
     }
 
+    /// Whether one block can hold what its plans transform.
+    fn one_block(&self) -> bool {
+        true
+    }
+
     /// Plans for a length, best guesses first; none where the identity does not apply.
     fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan>;
 }
@@ -27,6 +33,7 @@ pub trait Solver: Sync {
 /// All identities.
 pub const SOLVERS: &[&dyn Solver] = &[
     &mixed_radix::MixedRadix,
+    &cluster::Cluster,
     &split::Split,
     &rader::Rader,
     &prime_factor::PrimeFactor,

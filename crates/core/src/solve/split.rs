@@ -21,19 +21,19 @@ impl Solver for Split {
     }
 
     fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
-        if planner.on_chip(n).is_some() {
+        if n <= planner.max_points() && planner.on_chip(n).is_some() {
             return Vec::new();
         }
-        let most = planner.max_column_points();
-        (2..=5).find_map(|parts| split(n, parts, most, planner)).into_iter().collect()
+        let divisors: Vec<u64> =
+            factor::divisors(n).into_iter().filter(|&d| d > 1 && planner.takes_columns(d)).collect();
+        (2..=5).find_map(|parts| split(n, parts, &divisors, planner)).into_iter().collect()
     }
 }
 
-/// The most even split into that many parts, none longer than `most`, or none.
-fn split(n: u64, parts: u32, most: u64, planner: &Planner<'_>) -> Option<Plan> {
+/// The most even split into that many parts, each of them among the divisors, or none.
+fn split(n: u64, parts: u32, divisors: &[u64], planner: &Planner<'_>) -> Option<Plan> {
     let mut best: Option<(f64, Vec<u64>)> = None;
-    let divisors = factor::divisors(n);
-    divide(n, parts, most, &divisors, &mut Vec::new(), &mut |lengths| {
+    divide(n, parts, u64::MAX, divisors, &mut Vec::new(), &mut |lengths| {
         // Unevenness, and a length that the chip takes only by Bluestein counts much.
         let even = (n as f64).powf(1.0 / f64::from(parts));
         let cost: f64 = lengths
@@ -52,7 +52,7 @@ fn split(n: u64, parts: u32, most: u64, planner: &Planner<'_>) -> Option<Plan> {
     Some(Plan::Split(plans?))
 }
 
-/// Falling factorisations of `n` into exactly `parts` of its divisors, each at least 2 and at most `most`.
+/// Falling factorisations of `n` into exactly `parts` of the divisors, each at most `most`.
 fn divide(
     n: u64,
     parts: u32,
@@ -62,14 +62,14 @@ fn divide(
     visit: &mut dyn FnMut(&[u64]),
 ) {
     if parts == 1 {
-        if (2..=most).contains(&n) {
+        if n <= most && divisors.contains(&n) {
             so_far.push(n);
             visit(so_far);
             so_far.pop();
         }
         return;
     }
-    for &d in divisors.iter().filter(|&&d| (2..=most).contains(&d)) {
+    for &d in divisors.iter().filter(|&&d| d <= most) {
         if n.is_multiple_of(d) {
             so_far.push(d);
             divide(n / d, parts - 1, most.min(d), divisors, so_far, visit);

@@ -175,15 +175,16 @@ impl Writer<'_> {
                 self.line(format_args!("cp.async.bulk.wait_group.read {pending}"));
             }
             Op::BulkPrefetch { predicated } if self.isa.has_bulk() => {
-                self.out.push('\t');
+                // A caller's buffer may be aligned to 8 bytes only: the hint starts a little earlier then.
+                self.out.push_str("\t{\n\t.reg .b64 %line;\n\tand.b64 %line, ");
+                self.register(inst.args[0]);
+                self.out.push_str(", -16;\n\t");
                 if predicated {
                     put!(self.out, "@%p{} ", self.number(inst.args[2]));
                 }
-                self.out.push_str("cp.async.bulk.prefetch.L2.global ");
-                self.place(inst.args[0], 0);
-                self.out.push_str(", ");
+                self.out.push_str("cp.async.bulk.prefetch.L2.global [%line], ");
                 self.operand(inst.args[1]);
-                self.out.push_str(";\n");
+                self.out.push_str(";\n\t}\n");
             }
             _ => {}
         }

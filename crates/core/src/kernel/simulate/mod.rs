@@ -12,7 +12,8 @@
 //! - [`Op::Barrier`](super::Op::Barrier): the threads of one block. All threads of the block must reach it.
 //! - [`Op::ClusterArrive`](super::Op::ClusterArrive) and [`Op::ClusterWait`](super::Op::ClusterWait): what came
 //!   before the arrival, against what comes after the wait, for the whole cluster; a relaxed arrival orders
-//!   nothing. Shared memory of another block may be touched only after a first cluster barrier (the block may
+//!   nothing, but that a barrier's set-up before a [`Op::BarrierInitFence`](super::Op::BarrierInitFence) is known.
+//!   Shared memory of another block may be touched only after a first cluster barrier (the block may
 //!   not have started) and before a last one (it may have exited), relaxed or not.
 //! - Transaction barriers: what a thread did before it arrived (and what its block did before that block's last
 //!   barrier) comes before what a thread does after it waited for that phase. An asynchronous store or bulk load

@@ -182,12 +182,15 @@ impl Machine<'_> {
         };
         let (array, element) = self.name(Space::Shared(key.1), key.2 as usize);
         let (by, time) = barrier.by;
-        if !self.order.before(by, time, lane as u32) {
+        // A fence for the set-up and any cluster barrier make it known, a relaxed one too.
+        let fence = self.bulk.init_fences[by as usize];
+        let fenced = fence > time && fence < self.order.met;
+        if !fenced && !self.order.before(by, time, lane as u32) {
             let (other, other_touch) = (self.order.describe(by, time), Touch::Write);
             let at = self.site(lane);
             return Err(Fault::Race { at, array, element, touch: Touch::Read, other, other_touch });
         }
-        if how == Use::Fenced && self.bulk.init_fences[by as usize] <= time {
+        if how == Use::Fenced && fence <= time {
             return Err(Fault::MissingFence {
                 at: self.site(lane),
                 array,

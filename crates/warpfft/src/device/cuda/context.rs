@@ -14,6 +14,9 @@ use super::memory::DeviceBuffer;
 use crate::device::DeviceKind;
 use crate::error::Error;
 
+/// Multiprocessors from which on a data-centre GPU is not a slice of one.
+const WHOLE_GPU: u32 = 72;
+
 /// One GPU.
 pub struct Context {
     pub(super) driver: &'static Driver,
@@ -206,10 +209,11 @@ fn limits(driver: &Driver, device: c_int, name: &str, memory_bytes: u64) -> Resu
         blocks_per_sm: get(attribute::BLOCKS_PER_SM)?,
         multiprocessors: get(attribute::MULTIPROCESSORS)?,
         subgroup: get(attribute::WARP)?,
-        // 16 is Hopper's and Blackwell's data-centre limit; others stop at the portable 8.
+        // 16 is Hopper's and Blackwell's data-centre limit; others, and slices of a GPU that may hold no group of so
+        // many multiprocessors, stop at the portable 8.
         max_cluster: if !clusters {
             1
-        } else if sm / 10 == 9 || sm / 10 == 10 {
+        } else if (sm / 10 == 9 || sm / 10 == 10) && get(attribute::MULTIPROCESSORS)? >= WHOLE_GPU {
             16
         } else {
             8

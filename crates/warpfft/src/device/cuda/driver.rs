@@ -12,14 +12,14 @@ pub type Handle = *mut c_void;
 /// An address in the device's memory.
 pub type Address = u64;
 
-/// `CUlaunchAttribute` with the one kind of value that is used here: cluster dimensions.
-#[repr(C)]
+/// `CUlaunchAttribute`, its value as the numbers that the kinds used here are.
+#[repr(C, align(8))]
 pub struct LaunchAttribute {
     /// `CU_LAUNCH_ATTRIBUTE_*`.
     pub id: c_uint,
     /// The union after it is aligned to 8 bytes.
     pub pad: c_uint,
-    /// Three numbers of a union of 64 bytes.
+    /// Numbers in a union of 64 bytes: three of a cluster's dimensions, one of a policy.
     pub value: [c_uint; 16],
 }
 
@@ -42,6 +42,10 @@ pub struct LaunchConfig {
 
 /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`.
 pub const CLUSTER_DIMENSION: c_uint = 4;
+/// `CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE`.
+pub const CLUSTER_SCHEDULING: c_uint = 5;
+/// `CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING`.
+pub const LOAD_BALANCING: c_uint = 2;
 /// `CU_JIT_INPUT_PTX`.
 pub const INPUT_PTX: c_int = 1;
 /// `CU_JIT_ERROR_LOG_BUFFER`.

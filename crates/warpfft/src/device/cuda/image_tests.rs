@@ -33,7 +33,9 @@ fn problems() -> Vec<Problem> {
             problem
         })
         .collect();
-    all.extend([[1 << 17, 1], [48, 60]].map(|shape| Fft::new(shape).build().expect("it is valid")));
+    all.extend(
+        [[1 << 17, 1], [1 << 20, 1], [48, 60]].map(|shape| Fft::new(shape).build().expect("it is valid")),
+    );
     all
 }
 
@@ -124,7 +126,7 @@ fn harmless(image: &Image, problem: &Problem) -> bool {
 
 #[test]
 fn damaged_records_are_refused_or_harmless() {
-    let problem = Fft::new([1 << 17]).batch(2).build().expect("it is valid");
+    let problem = Fft::new([1 << 20]).batch(2).build().expect("it is valid");
     let mut made = Made::of(&problem);
     // Contents of tables say nothing about launches, and would hide the bytes that do.
     for table in &mut made.program.tables {
@@ -156,7 +158,7 @@ fn damaged_records_are_refused_or_harmless() {
 
 #[test]
 fn records_are_checked_like_programs() {
-    let problem = Fft::new([1 << 17]).batch(2).build().expect("it is valid");
+    let problem = Fft::new([1 << 20]).batch(2).build().expect("it is valid");
     let limits = Limits::h200();
     let made = Made::of(&problem);
     let broken = |breaks: &dyn Fn(&mut Image)| {

@@ -1,0 +1,60 @@
+//! What a cluster costs: registers by which its blocks share a multiprocessor, and the exchange between them.
+
+use crate::target::Limits;
+
+/// Parts of a register file, each with schedulers of its own; a block's warps are dealt out to them.
+const PARTS: u32 = 4;
+
+/// What a thread of a block needs.
+pub(super) struct Need {
+    /// Words of a real number.
+    pub words: u32,
+    /// Complex elements that it holds.
+    pub per_thread: u32,
+    /// Groups of the stage with the most of them.
+    pub slots: u32,
+    /// Groups that the threads do not share out evenly.
+    pub uneven: u32,
+    /// Registers beside the data in the most demanding codelet.
+    pub scratch: u32,
+    /// Several transforms in a tile.
+    pub several: bool,
+    /// Multiplied by twiddles on the way out.
+    pub twiddled: bool,
+}
+
+/// Registers of a thread and resident blocks, at most `most`: the assembler is asked for as many as fit without
+/// spills, by what it made of some 400 kernels for sm_90. `None`: not one fits.
+pub(super) fn share(need: &Need, threads: u32, most: u32, limits: &Limits) -> Option<(u32, u32)> {
+    let words = need.words;
+    // Prime codelets hold what cannot be computed in place.
+    let scratch = if need.scratch > 24 * words { need.scratch + 24 } else { 16 * words };
+    let least = 2 * words * need.per_thread + scratch + 6 * need.uneven;
+    let addresses = if need.several || need.slots * words * words >= 8 { 8 } else { 0 };
+    let roots = if need.twiddled { 8 * words } else { 0 };
+    let least = least + addresses + roots;
+    let warps = threads.div_ceil(limits.subgroup);
+    let allowed = |blocks: u32| {
+        let per_part = (warps * blocks).div_ceil(PARTS) * limits.subgroup;
+        let registers = limits.registers_per_sm / PARTS / per_part / 8 * 8;
+        registers.min(limits.registers_per_thread)
+    };
+    let fitting = |registers: u32| (1..=most).rev().find(|&blocks| allowed(blocks) >= registers);
+    // Where a block more or less counts little, room for addresses is worth more.
+    let blocks = fitting(least + 4 * words).filter(|&blocks| blocks > 3).or_else(|| fitting(least))?;
+    Some((allowed(blocks), blocks))
+}
+
+/// What the exchange between blocks adds. On the H200: small clusters reach more of the multiprocessors, and
+/// blocks of 32 KB wait less than larger ones, of which fewer are there to fill in.
+pub(super) fn hand_over(cluster: u32, stages: usize, block_bytes: u64, blocks: u32) -> f64 {
+    if cluster == 1 {
+        return 0.0;
+    }
+    let size = f64::from(cluster);
+    let block = block_bytes as f64 / 32768.0;
+    let idle = 1.0 - f64::from(blocks) * block / 5.0;
+    // Each phase is one more that all blocks wait for.
+    let phases = 0.01 * stages as f64;
+    0.01 + phases + (size / 8.0).log2().max(0.0) * 0.06 + block.log2().max(0.0) * 0.15 + idle.max(0.0) * 0.1
+}

@@ -1,0 +1,240 @@
+//! A tile that a cluster of blocks holds together. In the first stages one digit that they do not transform spells
+//! the rank of the block; then every block hands its elements out to the others, once, and from there on a digit
+//! that is transformed already spells the rank. All other exchanges stay inside a block.
+//!
+//! The blocks push: asynchronous stores that complete on the receiver's transaction barrier by their bytes. That
+//! a block has read what an earlier exchange left in its shared memory, the others learn from a second barrier,
+//! at which its warps arrive from afar. Neither needs a fence at the cluster's scope, which would wait for global
+//! memory. A block waits for both barriers before it ends, so nothing can reach it after.
+
+use crate::kernel::{Builder, Cache, Cmp, Cx, Op, Space, Special, Type, Value};
+use crate::pass::{Method, Pass};
+
+use super::digits::{Digits, Layout};
+use super::tile::Tile;
+use super::{Held, Lowering};
+
+/// Rows of the exchange that fill whole segments of memory and of the network.
+const ROW_BYTES: u64 = 128;
+
+/// Shared memory that the barriers of a block take.
+pub const TICKET_BYTES: u32 = 16;
+
+/// A bit pattern that no conversion from single precision gives: beyond 2^24 the low bits are zero, or all are one.
+const NEVER: u32 = u32::MAX - 1;
+
+/// Bytes of rows, digits next to the exchange, digits that stay whole.
+type Score = (u64, bool, usize);
+
+/// Where the tile of a cluster changes hands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// Digit that spells the rank before the exchange between blocks, not transformed until then.
+    pub before: usize,
+    /// Digit that spells it afterwards, transformed by then.
+    pub after: usize,
+    /// The stage that the exchange stands before: as stages come in the order of their digits, also its digit.
+    pub stage: usize,
+}
+
+impl Cut {
+    /// The best cut of a tile and its digits, cut where they are larger than the cluster; `None` where no two
+    /// stages have digits for it or the tile is not of plain stages. Widest rows in memory first, then digits that
+    /// lie in registers next to the exchange, then digits that are whole.
+    pub fn of(pass: &Pass, tile: &Tile) -> Option<(Digits, Self)> {
+        if pass.axes.iter().any(|axis| !matches!(axis.method, Method::MixedRadix(_))) {
+            return None;
+        }
+        let whole = Digits::of(pass, tile);
+        let stages: usize = whole.stages.iter().map(Vec::len).sum();
+        let bytes = pass.precision.complex_bytes();
+        // Within one dimension whole digits are to be had by choosing the radices.
+        let divisible = |&d: &usize| {
+            let size = whole.all[d].size;
+            size == tile.cluster || (pass.axes.len() > 1 && size.is_multiple_of(tile.cluster))
+        };
+        let mut best: Option<(Score, (Digits, Self))> = None;
+        for early in (0..stages).filter(divisible) {
+            for late in (early + 1..stages).filter(divisible) {
+                let mut digits = whole.clone();
+                let (after, before) = (digits.cut(early, tile.cluster), digits.cut(late, tile.cluster));
+                let row = |without: usize, side: &[i64]| {
+                    let order = digits.by_stride(&[Some(without)], side);
+                    (digits.run(&order, side) * bytes).min(ROW_BYTES)
+                };
+                let read = row(before, &digits.weights(|digit| digit.is));
+                let written = row(after, &digits.weights(|digit| digit.os));
+                let uncut = [after == early, before == late].iter().filter(|&&is| is).count();
+                let score = (read.min(64) + read + written, late == early + 1, uncut);
+                if best.as_ref().is_none_or(|(least, _)| score > *least) {
+                    best = Some((score, (digits, Self { before, after, stage: early + 1 })));
+                }
+            }
+        }
+        best.map(|(_, found)| found)
+    }
+
+    /// Digits of a pass's tile and, where a cluster holds it, its cut; `None` where the cluster cannot.
+    pub fn of_tile(pass: &Pass, tile: &Tile) -> Option<(Digits, Option<Self>)> {
+        if tile.cluster == 1 {
+            return Some((Digits::of(pass, tile), None));
+        }
+        Self::of(pass, tile).map(|(digits, cut)| (digits, Some(cut)))
+    }
+
+    /// Digit that spells the rank while a stage runs.
+    pub fn block(self, stage: usize) -> usize {
+        if stage < self.stage { self.before } else { self.after }
+    }
+}
+
+/// What a block needs to talk to the others.
+#[derive(Clone, Copy)]
+pub(super) struct Cluster {
+    pub cut: Cut,
+    size: u32,
+    /// The tile's shared array.
+    tile: Space,
+    /// Completes when the block has all of its tile.
+    filled: Value,
+    /// Completes when every block has read its shared memory for the last time before the exchange.
+    free: Value,
+}
+
+impl Lowering<'_> {
+    /// Sets the barriers up and lets the others know that this block has started.
+    pub(super) fn open_cluster(&mut self, cut: Cut) {
+        let size = self.tile.cluster;
+        let rank = self.b.special(Special::ClusterRank);
+        // First, so that its rows are aligned as the hardware moves them.
+        let tile = self.b.shared("tile", self.real, 0);
+        let tickets = self.b.shared("tickets", Type::U64, 2);
+        let (zero, one) = (self.b.u32(0), self.b.u32(1));
+        let (filled, free) = (self.b.addr(tickets, zero), self.b.addr(tickets, one));
+        let bytes = u64::from(self.digits.elements() / size) * self.pass.precision.complex_bytes();
+        let warps = self.threads.count.div_ceil(self.subgroup);
+        let first = self.b.cmp(Cmp::Eq, self.threads.index, zero);
+        self.b.when(first, |b| {
+            b.effect(Op::BarrierInit { count: 1 }, &[filled]);
+            b.effect(Op::BarrierInit { count: size * warps }, &[free]);
+            b.effect(Op::BarrierInitFence, &[]);
+            let bytes = b.u32(bytes as u32);
+            b.effect(Op::BarrierExpect, &[filled, bytes]);
+        });
+        self.b.effect(Op::ClusterArrive { relaxed: true }, &[]);
+        self.threads.rank = Some(rank);
+        self.shared = Some(tile);
+        self.shared_limit -= TICKET_BYTES;
+        self.cluster = Some(Cluster { cut, size, tile, filled, free });
+    }
+
+    /// The layout in which the tile is read after the exchange between blocks: as the stage before left it, with
+    /// the digit that spelled the rank in its registers. A thread then reads what threads of its own number wrote.
+    pub(super) fn remote_layout(&self, from: &Layout, cut: Cut) -> Layout {
+        let registers = self.digits.parts(Some(cut.stage));
+        let kept = from.order.iter().copied().filter(|&d| !registers.contains(&Some(d)));
+        let low = from.register.filter(|&d| d != cut.after);
+        let late = Some(cut.before).filter(|_| !registers.contains(&Some(cut.before)));
+        let order = kept.chain(low).chain(late).collect();
+        Layout { register: Some(cut.stage), order, block: Some(cut.after) }
+    }
+
+    /// Moves the tile between the blocks of the cluster. The digit in the registers, or its upper part, becomes the
+    /// rank: which register goes to which block is known here.
+    pub(super) fn remote_exchange(&mut self, held: &Held, from: &Layout, to: &Layout) -> Held {
+        let Some(Cluster { cut, tile, filled, .. }) = self.cluster else { return held.clone() };
+        self.wait_for_room(held);
+        // Packed: threads of one number write and read in the same order, which no bank minds.
+        let mut strides = vec![0; self.digits.all.len()];
+        let mut len = 1;
+        for &d in to.order.iter().chain(self.digits.parts(to.register).iter().flatten()) {
+            strides[d] = 2 * len;
+            len *= i64::from(self.digits.all[d].size);
+        }
+        self.b.grow_shared(tile, 2 * len as u32);
+        self.exchanges += 1;
+        let ranks = self.digits.weights(|_| 0);
+        let ranks: Vec<i64> = (0..ranks.len()).map(|d| i64::from(d == cut.after)).collect();
+        let place = |this: &Self, r| {
+            let offset = this.digits.at_register(from.register, &strides, r);
+            (this.digits.at_register(from.register, &ranks, r) as u32, offset)
+        };
+        let places: Vec<(u32, i64)> =
+            (0..from.registers(&self.digits) as usize).map(|r| place(self, r)).collect();
+        for (slot, group) in held.iter().enumerate() {
+            let exists = self.exists(from, slot as u32);
+            let (near, base) = self.shared_pointer(tile, from, slot as u32, &strides);
+            let push = |b: &mut Builder| {
+                for (x, &(rank, offset)) in group.iter().zip(&places) {
+                    let rank = b.u32(rank);
+                    let (far, ticket) = (remote(b, near, rank), remote(b, filled, rank));
+                    b.effect(
+                        Op::RemoteStoreAsync { width: 2, offset: (base + offset) as i32 },
+                        &[far, ticket, x.re, x.im],
+                    );
+                }
+            };
+            match exists {
+                Some(exists) => self.b.when(exists, push),
+                None => push(&mut self.b),
+            }
+        }
+        let zero = self.b.u32(0);
+        self.b.effect(Op::BarrierWait, &[filled, zero]);
+        self.read_shared(tile, to, &strides)
+    }
+
+    /// Waits until all blocks of the cluster have started, and have read what lies where the tile will come in.
+    fn wait_for_room(&mut self, held: &Held) {
+        let Some(Cluster { size, free, .. }) = self.cluster else { return };
+        self.b.effect(Op::ClusterWait, &[]);
+        if self.exchanges == 0 && !self.pass.in_place() {
+            return;
+        }
+        self.b.barrier();
+        // A remote arrival may overtake loads from shared memory that are still under way: it goes only once
+        // sums over all that the thread loaded are there.
+        let lane = self.b.rem_const(self.threads.index, self.subgroup, u64::from(self.threads.count) - 1);
+        let limit = self.b.u32(size);
+        let mut go = self.b.cmp(Cmp::Lt, lane, limit);
+        let never = self.b.u32(NEVER);
+        for group in held {
+            let single = self.b.convert(Type::F32, group[0].re);
+            let whole = self.b.convert(Type::U32, single);
+            let loaded = self.b.cmp(Cmp::Ne, whole, never);
+            go = self.b.pure(Op::And, Type::Bool, &[go, loaded]);
+        }
+        self.b.when(go, |b| {
+            let far = remote(b, free, lane);
+            b.effect(Op::BarrierArrive, &[far]);
+        });
+        let zero = self.b.u32(0);
+        self.b.effect(Op::BarrierWait, &[free, zero]);
+    }
+
+    /// Reads the tile from shared memory.
+    pub(super) fn read_shared(&mut self, space: Space, to: &Layout, strides: &[i64]) -> Held {
+        let registers = to.registers(&self.digits) as usize;
+        (0..to.slots(&self.digits, self.threads.count))
+            .map(|slot| {
+                let exists = self.exists(to, slot);
+                let (ptr, base) = self.shared_pointer(space, to, slot, strides);
+                (0..registers)
+                    .map(|r| {
+                        let offset = (base + self.digits.at_register(to.register, strides, r)) as i32;
+                        let x = self.b.load(ptr, offset, 2, Cache::Default, exists);
+                        Cx { re: x[0], im: x[1] }
+                    })
+                    .collect()
+            })
+            .collect()
+    }
+}
+
+/// The same place in another block's shared memory.
+fn remote(b: &mut Builder, ptr: Value, rank: Value) -> Value {
+    let Type::Ptr(Space::Shared(array)) = b.ty(ptr) else {
+        unreachable!("shared memory alone has a remote side")
+    };
+    b.pure(Op::MapRemote, Type::Ptr(Space::Remote(array)), &[ptr, rank])
+}

@@ -1,0 +1,78 @@
+//! What later blocks will read, asked for in the cache: where few blocks fit a multiprocessor, memory would else
+//! stand idle while they compute.
+
+use crate::cost::Occupancy;
+use crate::kernel::{Cmp, Op, Type};
+use crate::pass::Method;
+use crate::problem::Format;
+use crate::target::Limits;
+
+use super::{Lowering, Slot};
+
+/// Blocks on a multiprocessor from which on they hide one another's phases by themselves.
+const ENOUGH_BLOCKS: u32 = 3;
+/// Bytes that a bulk prefetch is a multiple of.
+const UNIT: u64 = 16;
+
+impl Lowering<'_> {
+    /// One instruction a block, for a slab of the source half a wave of resident blocks ahead: what is asked for
+    /// earlier is pushed out again before it is read. Only where the source lies packed, so that each block has
+    /// a slab, whichever elements it reads itself.
+    pub(super) fn prefetch(&mut self, took: &Occupancy, limits: &Limits) {
+        let cluster = u64::from(self.tile.cluster);
+        let worthwhile = limits.bulk_copy && (cluster > 1 || took.blocks < ENOUGH_BLOCKS);
+        if !worthwhile || !self.packed_source() {
+            return;
+        }
+        let slab = self.tile.elements(self.pass) / cluster;
+        let bytes = slab * self.pass.precision.complex_bytes();
+        let blocks = self.pass.elements() / self.tile.elements(self.pass) * cluster;
+        let resident = u64::from(limits.multiprocessors * took.blocks);
+        let ahead = (resident / 2).next_multiple_of(cluster);
+        if !bytes.is_multiple_of(UNIT) || ahead >= blocks || bytes > u64::from(u32::MAX) {
+            return;
+        }
+        let source = if self.pass.in_place() { Slot::Destination(0) } else { Slot::Source(0) };
+        let source = self.space_of(source);
+        let offset = 2 * (self.pass.src.offset + ahead * slab);
+        let wide = 2 * self.pass.src.span > u64::from(u32::MAX / 2);
+        let ty = if wide { Type::U64 } else { Type::U32 };
+        let block = self.b.special(crate::kernel::Special::BlockIndex);
+        let zero = self.b.u32(0);
+        let first = self.b.cmp(Cmp::Eq, self.threads.index, zero);
+        let rest = self.b.u32((blocks - ahead) as u32);
+        let there = self.b.cmp(Cmp::Lt, block, rest);
+        let go = self.b.pure(Op::And, Type::Bool, &[first, there]);
+        let start = self.b.convert(ty, block);
+        let start = self.b.mul_const(start, 2 * slab);
+        let start = self.b.add_const(start, offset);
+        let at = self.b.addr(source, start);
+        let bytes = self.b.u32(bytes as u32);
+        self.b.effect(Op::BulkPrefetch { predicated: true }, &[at, bytes, go]);
+    }
+
+    /// Whether tile after tile lies packed in the source, in the order of the blocks.
+    fn packed_source(&self) -> bool {
+        let sources = self.digits.weights(|digit| digit.is);
+        let whole = self.digits.run(&self.digits.by_stride(&[], &sources), &sources);
+        let plain = self.pass.axes.iter().all(|axis| matches!(axis.method, Method::MixedRadix(_)));
+        let even = self.pass.src.offset.is_multiple_of(2) || self.real == Type::F64;
+        if whole != u64::from(self.digits.elements())
+            || !plain
+            || !even
+            || self.pass.load.is_some()
+            || self.pass.src.format != Format::Interleaved
+        {
+            return false;
+        }
+        let mut next: u64 = self.pass.axes.iter().map(|axis| axis.dim.n).product();
+        let order = self.block_order();
+        let slowest = order.iter().rev().find(|&&d| self.pass.batch[d].n > 1);
+        order.iter().filter(|&&d| self.pass.batch[d].n > 1).all(|&d| {
+            let (dim, held) = (&self.pass.batch[d], self.tile.batch[d]);
+            let fits = dim.is == next as i64 && (dim.n.is_multiple_of(held) || Some(&d) == slowest);
+            next *= dim.n;
+            fits
+        })
+    }
+}

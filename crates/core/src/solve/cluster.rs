@@ -1,0 +1,93 @@
+//! Cooley and Tukey on several blocks: `N = A C C B`. A cluster of C blocks has the second C spell the rank while
+//! it transforms A and the first C, and the other way round for the rest; A and B keep rows of memory whole.
+
+use crate::codelet::has_codelet;
+use crate::lower::tile;
+use crate::plan::Plan;
+use crate::planner::Planner;
+use crate::target::Limits;
+
+use super::Solver;
+
+/// Lengths with a square factor of a cluster's size that are long for one block.
+pub struct Cluster;
+
+/// Radices at both ends: 32 saves a stage where a thread holds 32 points anyway.
+const RADICES: [u32; 16] = [32, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
+
+impl Solver for Cluster {
+    fn name(&self) -> &'static str {
+        "cluster"
+    }
+
+    fn one_block(&self) -> bool {
+        false
+    }
+
+    fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
+        if n <= planner.max_points() / 4 {
+            return Vec::new();
+        }
+        let mut plans = Vec::new();
+        for size in planner.clusters() {
+            let square = u64::from(size) * u64::from(size);
+            if !n.is_multiple_of(square) || n / u64::from(size) > planner.max_points() {
+                continue;
+            }
+            let ends = n / square;
+            for first in (2..ends).filter(|first| ends.is_multiple_of(*first)) {
+                let (Some(first), Some(last)) = (split(first), split(ends / first)) else { continue };
+                let radices = [&first[..], &[size, size], &last].concat();
+                plans.push(Plan::MixedRadix(radices));
+            }
+        }
+        let fewest = plans.iter().map(stages).min().unwrap_or(0);
+        plans.retain(|plan| stages(plan) <= fewest + 1);
+        plans
+    }
+}
+
+fn stages(plan: &Plan) -> usize {
+    if let Plan::MixedRadix(radices) = plan { radices.len() } else { 0 }
+}
+
+/// Radices for dimensions that a cluster transforms together, slowest first: one dimension is transformed before
+/// the blocks exchange, up to a radix of the cluster's size, a later one after, from such a radix on. `None`: as
+/// it was. Rows of the last dimension stay as whole as can be.
+pub fn joined(lengths: &[u64], limits: &Limits) -> Vec<Vec<Option<Vec<u32>>>> {
+    // As few stages as can be: a cluster may cut a digit that is larger than it.
+    let mut all = vec![lengths.iter().map(|&n| split(n)).collect()];
+    for size in tile::cluster_sizes(limits).skip(1) {
+        for first in 0..lengths.len() {
+            for second in first + 1..lengths.len() {
+                let rest = |d: usize| -> Option<Vec<u32>> {
+                    let whole = lengths[d].is_multiple_of(size.into());
+                    if whole { split(lengths[d] / u64::from(size)) } else { None }
+                };
+                let (Some(early), Some(late)) = (rest(first), rest(second)) else { continue };
+                let mut radices = vec![None; lengths.len()];
+                radices[first] = Some([&early[..], &[size]].concat());
+                radices[second] = Some([&[size], &late[..]].concat());
+                all.push(radices);
+            }
+        }
+    }
+    all
+}
+
+/// One radix, or two that are as even as possible.
+fn split(n: u64) -> Option<Vec<u32>> {
+    if n == 1 {
+        return Some(Vec::new());
+    }
+    let radix = |r: &u32| has_codelet(u64::from(*r));
+    if let Some(&one) = RADICES.iter().find(|&&r| u64::from(r) == n) {
+        return Some(vec![one]);
+    }
+    let pairs = RADICES.iter().filter(|&&r| n.is_multiple_of(r.into()) && r <= 16);
+    pairs
+        .filter_map(|&r| RADICES.iter().find(|&&other| u64::from(other) * u64::from(r) == n).map(|&q| (r, q)))
+        .filter(|(r, q)| radix(r) && radix(q) && *q <= 16)
+        .min_by_key(|(r, q)| r.abs_diff(*q))
+        .map(|(r, q)| vec![r.max(q), r.min(q)])
+}

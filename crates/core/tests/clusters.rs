@@ -1,0 +1,343 @@
+//! Tiles that clusters of blocks hold together, on the simulator: against the reference, without races.
+
+mod common;
+
+use num_complex::Complex;
+use warpfft_core::kernel::Op;
+use warpfft_core::kernel::pass::optimise;
+use warpfft_core::kernel::simulate::Report;
+use warpfft_core::lower::tile::Tile;
+use warpfft_core::lower::{self, Slot};
+use warpfft_core::pass::{Array, Axis, Method, Operand, Pass, PassDim};
+use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft_core::program::{Binding, Compiled, Launch, Program};
+use warpfft_core::tables;
+use warpfft_core::target::Limits;
+
+fn rows(n: u64, batch: u64, precision: Precision) -> Problem {
+    packed(&[n], batch, precision)
+}
+
+fn packed(shape: &[u64], batch: u64, precision: Precision) -> Problem {
+    let mut stride = 1;
+    let mut transform: Vec<Dim> = shape
+        .iter()
+        .rev()
+        .map(|&n| {
+            let dim = Dim::new(n, stride, stride);
+            stride *= n as i64;
+            dim
+        })
+        .collect();
+    transform.reverse();
+    Problem {
+        transform,
+        batch: if batch > 1 { vec![Dim::new(batch, stride, stride)] } else { vec![] },
+        input_offset: 0,
+        output_offset: 0,
+        precision,
+        input: Format::Interleaved,
+        output: Format::Interleaved,
+        placement: Placement::OutOfPlace,
+        direction: Direction::Forward,
+        scale: 1.0,
+    }
+}
+
+/// Runs a problem on random data; gives the cluster of each launch and what the simulator counted.
+fn check(problem: &Problem, limits: &Limits, what: &str) -> (Vec<u32>, Report) {
+    let tolerance = if problem.precision == Precision::F32 { 1.5e-6 } else { 2e-15 };
+    let input = common::random(problem.input_span().end as usize, problem.precision);
+    let output = if problem.placement == Placement::InPlace {
+        input.clone()
+    } else {
+        common::random(problem.output_span().end as usize, problem.precision)
+    };
+    let compiled = Compiled::of(problem, limits).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let program = &compiled.program;
+    let (got, report) =
+        common::run(program, limits, &input, &output).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let want = common::reference(problem, &input, &output);
+    let error = common::error(&got, &want);
+    assert!(error < tolerance, "{what}: relative error {error:.2e}");
+    let clusters = program.launches.iter().map(|launch| program.kernels[launch.kernel].cluster).collect();
+    (clusters, report)
+}
+
+#[test]
+fn long_rows_on_the_h200() {
+    for (n, cluster) in [(1 << 14, 8), (1 << 15, 8), (1 << 16, 16), (1 << 17, 16)] {
+        let (clusters, report) = check(&rows(n, 1, Precision::F32), &Limits::h200(), &format!("length {n}"));
+        assert_eq!(clusters, [cluster], "length {n}");
+        println!("{n}: {report:?}");
+        // The data once each way, tables beside it, and no bank touched twice in one access.
+        let data = n * 8 / 32;
+        assert_eq!(report.global_sectors_written, data, "length {n}");
+        assert!(report.global_sectors_read < data * 5 / 4, "length {n}: {}", report.global_sectors_read);
+        assert_eq!(report.shared_wavefronts, report.shared_accesses, "length {n}");
+    }
+}
+
+/// Few factors are loaded and more multiplied than elsewhere: the error must stay near that of a library that
+/// loads them all.
+#[test]
+fn errors_stay_near_those_of_rustfft() {
+    for n in [1 << 14, 1 << 15, 1 << 16, 1 << 17] {
+        let problem = rows(n, 1, Precision::F32);
+        let input = common::random(n as usize, Precision::F32);
+        let program = Compiled::of(&problem, &Limits::h200()).expect("it has a plan").program;
+        let (got, _) = common::run(&program, &Limits::h200(), &input, &input).expect("it runs");
+        let want = common::reference(&problem, &input, &input);
+        let mut theirs: Vec<_> = input.iter().map(|z| Complex::new(z.re as f32, z.im as f32)).collect();
+        rustfft::FftPlanner::new().plan_fft_forward(n as usize).process(&mut theirs);
+        let theirs: Vec<_> = theirs.iter().map(|z| Complex::new(z.re.into(), z.im.into())).collect();
+        let (ours, theirs) = (common::error(&got, &want), common::error(&theirs, &want));
+        println!("{n}: error {ours:.2e}, rustfft {theirs:.2e}");
+        assert!(ours < 1.5 * theirs, "length {n}: {ours:.2e} against {theirs:.2e}");
+    }
+}
+
+/// Limits of a device whose blocks hold little, so that short transforms take clusters of up to that size.
+fn small(max_cluster: u32, shared_bytes: u32) -> Limits {
+    let name = format!("clusters of {max_cluster}");
+    Limits { name, max_cluster, shared_bytes, max_threads: 64, ..Limits::h200() }
+}
+
+/// Counts what runs in clusters of each size; panics unless each size was there.
+#[derive(Default)]
+struct Seen(Vec<u32>);
+
+impl Seen {
+    fn check(&mut self, problem: &Problem, limits: &Limits, what: &str) {
+        self.0.extend(check(problem, limits, &format!("{what} {}", limits.name)).0);
+    }
+
+    fn assert_all(&self, sizes: &[u32]) {
+        for size in sizes {
+            assert!(self.0.contains(size), "no cluster of {size} among {:?}", self.0);
+        }
+    }
+}
+
+#[test]
+fn rows_of_every_cluster_size() {
+    let mut seen = Seen::default();
+    for max_cluster in [2, 4, 8, 16] {
+        for n in [256, 384, 400, 512, 576, 600, 768, 900, 1024, 1152, 1280, 1536, 2048, 2304, 4096] {
+            for (batch, direction) in [(1, Direction::Forward), (3, Direction::Inverse)] {
+                let problem = Problem { direction, scale: 0.5, ..rows(n, batch, Precision::F32) };
+                seen.check(&problem, &small(max_cluster, 2048), &format!("length {n}"));
+                let double = Problem { precision: Precision::F64, ..problem };
+                seen.check(&double, &small(max_cluster, 4096), &format!("f64 length {n}"));
+            }
+        }
+    }
+    seen.assert_all(&[2, 4, 8]);
+}
+
+/// One pass over a problem with radices and a tile of the test's own choice.
+fn forced(problem: &Problem, radices: &[&[u32]], tile: &Tile, limits: &Limits) -> Program {
+    let side = |array, format, offset, span: u64| Operand { array, format, offset, span };
+    let in_place = problem.placement == Placement::InPlace;
+    let dim = |dim: &Dim| PassDim::new(dim.n, dim.is, dim.os);
+    let pass = Pass {
+        axes: problem
+            .transform
+            .iter()
+            .zip(radices)
+            .map(|(axis, radices)| Axis { dim: dim(axis), method: Method::MixedRadix(radices.to_vec()) })
+            .collect(),
+        batch: problem.batch.iter().map(dim).collect(),
+        src: side(
+            if in_place { Array::Output } else { Array::Input },
+            problem.input,
+            problem.input_offset,
+            if in_place { problem.output_span().end } else { problem.input_span().end },
+        ),
+        dst: side(Array::Output, problem.output, problem.output_offset, problem.output_span().end),
+        precision: problem.precision,
+        direction: problem.direction,
+        twiddle: None,
+        load: None,
+        store: None,
+        scale: problem.scale,
+    };
+    let lowered = lower::lower(&pass, tile, limits, "forced");
+    let mut kinds = Vec::new();
+    let bindings = lowered.slots.iter().map(|slot| match *slot {
+        Slot::Source(plane) => Binding::Input(plane),
+        Slot::Destination(plane) => Binding::Output(plane),
+        Slot::Table(kind) => {
+            kinds.push(kind);
+            Binding::Table(kinds.len() as u16 - 1)
+        }
+    });
+    let launch = Launch { kernel: 0, bindings: bindings.collect() };
+    let kernel = optimise(lowered.kernel, limits).expect("the kernel is well formed");
+    Program {
+        problem: problem.clone(),
+        kernels: vec![kernel],
+        tables: kinds.into_iter().map(|kind| tables::build(kind, problem.precision)).collect(),
+        launches: vec![launch],
+        workspace_bytes: 0,
+    }
+}
+
+/// Runs one pass in clusters on random data, in both precisions.
+fn check_forced(problem: &Problem, radices: &[&[u32]], tile: &Tile) {
+    for precision in [Precision::F32, Precision::F64] {
+        let problem = Problem { precision, ..problem.clone() };
+        let what = format!("{radices:?} {tile:?} {problem:?}");
+        let limits = Limits::h200();
+        let tolerance = if precision == Precision::F32 { 1.5e-6 } else { 2e-15 };
+        let program = forced(&problem, radices, tile, &limits);
+        assert_eq!(program.kernels[0].cluster, tile.cluster, "{what}");
+        let input = common::random(problem.input_span().end as usize, precision);
+        let output = match problem.placement {
+            Placement::InPlace => input.clone(),
+            Placement::OutOfPlace => common::random(problem.output_span().end as usize, precision),
+        };
+        let (got, _) =
+            common::run(&program, &limits, &input, &output).unwrap_or_else(|e| panic!("{what}: {e}"));
+        let error = common::error(&got, &common::reference(&problem, &input, &output));
+        assert!(error < tolerance, "{what}: relative error {error:.2e}");
+    }
+}
+
+/// Both placements, both directions, and thread counts that divide the groups, leave some over, and are no
+/// multiple of a subgroup.
+fn check_tile(shape: &[u64], radices: &[&[u32]], cluster: u32) {
+    for (batch, held) in [(1, 1), (5, 1), (5, 2)] {
+        for threads in [32, 48, 64, 61] {
+            for placement in [Placement::InPlace, Placement::OutOfPlace] {
+                let direction = if threads % 32 == 0 { Direction::Forward } else { Direction::Inverse };
+                let problem =
+                    Problem { placement, direction, scale: 0.5, ..packed(shape, batch, Precision::F32) };
+                let tile = Tile { threads, cluster, batch: vec![held; problem.batch.len()] };
+                check_forced(&problem, radices, &tile);
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_by_every_cut() {
+    let cases: [(&[u32], u32); 14] = [
+        (&[2, 2], 2),
+        (&[4, 4], 4),
+        (&[8, 8], 8),
+        (&[16, 16], 16),
+        (&[4, 2, 2, 4], 2),
+        (&[4, 4, 4, 4], 4),
+        (&[5, 4, 4, 3], 4),
+        (&[3, 8, 8, 5], 8),
+        (&[2, 8, 3, 8, 2], 8),
+        (&[8, 8, 3], 8),
+        (&[3, 8, 8], 8),
+        (&[2, 16, 16, 4], 16),
+        (&[16, 2, 16], 16),
+        (&[4, 3, 2, 2, 5, 3], 2),
+    ];
+    for (radices, cluster) in cases {
+        let n = radices.iter().map(|&r| u64::from(r)).product();
+        check_tile(&[n], &[radices], cluster);
+    }
+}
+
+#[test]
+fn planes_and_volumes_by_every_cut() {
+    check_tile(&[8, 8], &[&[2, 4], &[4, 2]], 4);
+    check_tile(&[16, 16], &[&[16], &[16]], 16);
+    check_tile(&[16, 32], &[&[2, 8], &[8, 4]], 8);
+    check_tile(&[12, 10], &[&[6, 2], &[2, 5]], 2);
+    check_tile(&[8, 8, 8], &[&[8], &[8], &[8]], 8);
+    check_tile(&[4, 8, 6], &[&[4], &[4, 2], &[6]], 4);
+    check_tile(&[4, 6, 8], &[&[4], &[6], &[4, 2]], 4);
+    check_tile(&[6, 16, 16], &[&[6], &[16], &[16]], 16);
+    // Digits larger than the cluster are cut.
+    check_tile(&[8, 8], &[&[8], &[8]], 4);
+    check_tile(&[12, 20], &[&[12], &[4, 5]], 4);
+    check_tile(&[12, 6, 8], &[&[3, 4], &[6], &[8]], 2);
+    check_tile(&[16, 8, 8], &[&[16], &[8], &[8]], 8);
+    check_tile(&[16, 16, 16], &[&[16], &[4, 4], &[16]], 8);
+    check_tile(&[32, 32, 4], &[&[32], &[32], &[4]], 8);
+}
+
+#[test]
+fn strides_and_formats_by_a_cluster() {
+    let base = rows(1, 1, Precision::F32);
+    // Columns, gaps, falling strides, transposed output, several repeated dimensions, broadcast input.
+    let row: &[&[u32]] = &[&[4, 4, 4, 4]];
+    let plane: &[&[u32]] = &[&[4, 4], &[4, 4]];
+    let cases = [
+        (vec![Dim::new(256, 7, 7)], vec![Dim::new(7, 1, 1)], vec![4], 0, 0, row),
+        (vec![Dim::new(256, 2, 3)], vec![Dim::new(5, 517, 773)], vec![1], 5, 3, row),
+        (vec![Dim::new(256, -1, 1)], vec![Dim::new(5, 256, -256)], vec![2], 255, 1024, row),
+        (vec![Dim::new(256, 1, 1)], vec![Dim::new(4, 0, 256), Dim::new(3, 256, 1024)], vec![1, 2], 0, 0, row),
+        (vec![Dim::new(16, 16, 1), Dim::new(16, 1, 16)], vec![Dim::new(3, 256, 256)], vec![1], 0, 0, plane),
+        (vec![Dim::new(16, 48, 48), Dim::new(16, 2, 2)], vec![Dim::new(3, 768, 768)], vec![2], 0, 1, plane),
+    ];
+    for (transform, batch, held, input_offset, output_offset, radices) in cases {
+        for (input, output) in [
+            (Format::Interleaved, Format::Interleaved),
+            (Format::Planar, Format::Interleaved),
+            (Format::Interleaved, Format::Planar),
+            (Format::Planar, Format::Planar),
+        ] {
+            let (transform, batch) = (transform.clone(), batch.clone());
+            let problem =
+                Problem { transform, batch, input_offset, output_offset, input, output, ..base.clone() };
+            check_forced(&problem, radices, &Tile { threads: 32, cluster: 4, batch: held.clone() });
+        }
+    }
+}
+
+#[test]
+fn planes_volumes_and_columns_on_the_h200() {
+    let shapes: [(&[u64], u64); 7] = [
+        (&[256, 256], 2),
+        (&[128, 128], 3),
+        (&[32, 32, 32], 3),
+        (&[24, 24, 24], 2),
+        (&[64, 64, 64], 1),
+        (&[1024, 1024], 1),
+        (&[1 << 20], 1),
+    ];
+    let mut seen = Seen::default();
+    for (shape, batch) in shapes {
+        seen.check(&packed(shape, batch, Precision::F32), &Limits::h200(), &format!("{shape:?}"));
+    }
+    seen.assert_all(&[8, 16]);
+}
+
+/// On a device with one multiprocessor a few blocks are a wave, so that there is a later one to prefetch for. The
+/// simulator checks that the slabs lie within the source.
+#[test]
+fn slabs_of_later_blocks_are_asked_for() {
+    let limits = Limits { multiprocessors: 1, blocks_per_sm: 8, ..Limits::h200() };
+    let prefetches = |program: &Program| {
+        let asks = |inst: &warpfft_core::kernel::Inst| matches!(inst.op, Op::BulkPrefetch { .. });
+        program.kernels[0].body.insts.iter().any(asks)
+    };
+    let radices: &[&[u32]] = &[&[4, 4, 4, 4]];
+    for precision in [Precision::F32, Precision::F64] {
+        for held in [1, 2] {
+            let tile = Tile { threads: 32, cluster: 4, batch: vec![held] };
+            let problem = rows(256, 21, precision);
+            let program = forced(&problem, radices, &tile, &limits);
+            assert!(prefetches(&program), "{precision:?}, {held} transforms a tile");
+            let (input, output) = (common::random(21 * 256, precision), common::random(21 * 256, precision));
+            let (got, _) = common::run(&program, &limits, &input, &output).expect("it keeps to the source");
+            assert!(common::error(&got, &common::reference(&problem, &input, &output)) < 1.5e-6);
+            // Neither columns nor rows with gaps lie packed.
+            let columns = Problem {
+                transform: vec![Dim::new(256, 21, 21)],
+                batch: vec![Dim::new(21, 1, 1)],
+                ..problem
+            };
+            assert!(!prefetches(&forced(&columns, radices, &tile, &limits)));
+            let gaps = Problem { batch: vec![Dim::new(21, 260, 256)], ..rows(256, 21, precision) };
+            assert!(!prefetches(&forced(&gaps, radices, &tile, &limits)));
+        }
+    }
+}

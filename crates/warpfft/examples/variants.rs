@@ -1,0 +1,116 @@
+//! Times other tiles than the planner's for shapes that take one pass, as CSV on standard output: every cluster that
+//! can share the tile, thread counts, resident blocks asked for, with and without prefetch.
+//!
+//! ```text
+//! cargo run --release --example variants -- 65536 256x256          # the planner's radices
+//! cargo run --release --example variants -- 16384=32,4,4,32        # own ones, axes apart by a slash
+//! ```
+
+use std::error::Error;
+use std::time::Duration;
+
+use warpfft::core::kernel::{Op, pass::optimise};
+use warpfft::core::lower::{self, Slot, cluster::Cut, tile::Tile};
+use warpfft::core::pass::{Method, Pass};
+use warpfft::core::problem::Problem;
+use warpfft::core::program::{Binding, Compiled, Launch, Program};
+use warpfft::core::request::Fft;
+use warpfft::core::tables;
+use warpfft::core::target::Limits;
+use warpfft::{Device, DeviceKind};
+
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+/// Points of the whole problem: 512 MiB in f32.
+const POINTS: u64 = 1 << 26;
+
+fn main() -> Outcome {
+    let device =
+        Device::open(std::env::var("WARPFFT_DEVICE").map_or(Ok(DeviceKind::Cuda), |kind| kind.parse())?)?;
+    let limits = device.limits().ok_or("the device runs no kernels")?.clone();
+    println!("shape,cluster,threads,asked,prefetch,copies,registers");
+    for arg in std::env::args().skip(1) {
+        let (text, radices) = arg.split_once('=').map_or((&arg[..], None), |(text, rest)| (text, Some(rest)));
+        let shape: Vec<u64> = text.split('x').map(str::parse).collect::<Result<_, _>>()?;
+        let points: u64 = shape.iter().product();
+        let problem = Fft::new(shape).batch((POINTS / points).max(1)).build()?;
+        let mut pass = Compiled::of(&problem, &limits)?.schedule.passes.swap_remove(0);
+        for (axis, list) in pass.axes.iter_mut().zip(radices.iter().flat_map(|all| all.split('/'))) {
+            axis.method = Method::MixedRadix(list.split(',').map(str::parse).collect::<Result<_, _>>()?);
+        }
+        for cluster in [1, 2, 4, 8, 16] {
+            for threads in [64, 128, 192, 256, 384, 512, 1024] {
+                let tile = Tile { threads, cluster, batch: vec![1; pass.batch.len()] };
+                if (cluster == 1 || Cut::of(&pass, &tile).is_some()) && fits(&pass, &tile, &limits) {
+                    time(&device, &problem, &pass, &tile, &limits, &arg)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn fits(pass: &Pass, tile: &Tile, limits: &Limits) -> bool {
+    let held = tile.elements(pass) / u64::from(tile.cluster);
+    let a_thread = held / u64::from(tile.threads);
+    // A little room for padding and barriers.
+    held * pass.precision.complex_bytes() <= u64::from(limits.shared_bytes) * 15 / 16
+        && (4..=32).contains(&a_thread)
+}
+
+fn time(
+    device: &Device,
+    problem: &Problem,
+    pass: &Pass,
+    tile: &Tile,
+    limits: &Limits,
+    name: &str,
+) -> Outcome {
+    for asked in [0, 1, 2, 3, 4, 5, 6, 8, 10] {
+        if asked * tile.threads > limits.threads_per_sm {
+            continue;
+        }
+        for prefetch in [false, true] {
+            let lowered = lower::lower(pass, tile, limits, "variant");
+            let mut kernel = lowered.kernel;
+            kernel.min_blocks = asked;
+            if !prefetch {
+                kernel.body.insts.retain(|inst| !matches!(inst.op, Op::BulkPrefetch { .. }));
+            }
+            let mut kinds = Vec::new();
+            let bindings = lowered.slots.iter().map(|slot| match *slot {
+                Slot::Source(plane) => Binding::Input(plane),
+                Slot::Destination(plane) => Binding::Output(plane),
+                Slot::Table(kind) => {
+                    kinds.push(kind);
+                    Binding::Table(kinds.len() as u16 - 1)
+                }
+            });
+            let launches = vec![Launch { kernel: 0, bindings: bindings.collect() }];
+            let program = Program {
+                problem: problem.clone(),
+                kernels: vec![optimise(kernel, limits)?],
+                tables: kinds.into_iter().map(|kind| tables::build(kind, problem.precision)).collect(),
+                launches,
+                workspace_bytes: 0,
+            };
+            let row = format!("{name},{},{},{asked},{prefetch}", tile.cluster, tile.threads);
+            let plan = device.load(program)?;
+            match plan.measure(Duration::from_millis(60)) {
+                Ok(took) => println!("{row},{:.3},{}", took.copies(), registers(&plan)),
+                Err(error) => println!("{row},,{error}"),
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(feature = "cuda")]
+fn registers(plan: &warpfft::Plan) -> String {
+    plan.cuda_registers().map_or_else(|error| error.to_string(), |all| format!("{all:?}"))
+}
+
+#[cfg(not(feature = "cuda"))]
+fn registers(_: &warpfft::Plan) -> String {
+    String::new()
+}

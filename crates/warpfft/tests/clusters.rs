@@ -1,0 +1,153 @@
+//! Clusters of blocks on a GPU that has them: against the reference, and the same bits from every one of many
+//! launches. Without such a GPU the tests say so and pass.
+#![cfg(feature = "cuda")]
+
+mod cases;
+
+use warpfft::core::problem::{Direction, Placement, Precision, Problem};
+use warpfft::{Complex, Device, Plan};
+
+use cases::packed;
+
+/// Shapes whose tile takes a cluster on an H200, with twice the points that it would have in double precision.
+const SHAPES: [&[u64]; 12] = [
+    &[1 << 14],
+    &[1 << 15],
+    &[1 << 16],
+    &[1 << 17],
+    &[12288],
+    &[20480],
+    &[49152],
+    &[98304],
+    &[128, 128],
+    &[256, 256],
+    &[32, 32, 32],
+    &[24, 24, 24],
+];
+
+fn device() -> Option<Device> {
+    let device = Device::cuda(0).map_err(|why| println!("skipped: {why}")).ok()?;
+    let clusters = device.limits().is_some_and(|limits| limits.max_cluster >= 16 && limits.bulk_copy);
+    if !clusters {
+        println!("skipped: {} has no clusters of 16 blocks", device.name());
+    }
+    clusters.then_some(device)
+}
+
+/// Blocks of a cluster of each launch.
+fn clusters(plan: &Plan) -> Vec<u32> {
+    let program = plan.program().expect("a CUDA plan has a program");
+    program.launches.iter().map(|launch| program.kernels[launch.kernel].cluster).collect()
+}
+
+#[test]
+fn clusters_compute_the_transform() {
+    let Some(device) = device() else { return };
+    let mut largest = 0;
+    for shape in SHAPES {
+        for precision in [Precision::F32, Precision::F64] {
+            for (batch, placement, direction) in [
+                (1, Placement::OutOfPlace, Direction::Forward),
+                (3, Placement::InPlace, Direction::Inverse),
+                (5, Placement::OutOfPlace, Direction::Inverse),
+            ] {
+                let mut problem = Problem { placement, direction, precision, ..packed(shape, batch) };
+                if precision == Precision::F64 {
+                    halve(&mut problem);
+                }
+                let what = format!("{shape:?} x {batch} {precision:?} {placement:?}");
+                let plan = device.plan(&problem).unwrap_or_else(|error| panic!("{what}: {error}"));
+                let registers = plan.cuda_registers().expect("it is a CUDA plan");
+                let error = match precision {
+                    Precision::F32 => cases::run(&device, &problem, |x| x as f32),
+                    Precision::F64 => cases::run(&device, &problem, |x| x),
+                };
+                let error = error.unwrap_or_else(|error| panic!("{what}: {error}"));
+                let tolerance = if precision == Precision::F32 { 1.5e-6 } else { 3e-15 };
+                assert!(error < tolerance, "{what}: relative error {error:e}");
+                let clusters = clusters(&plan);
+                println!(
+                    "{what}: clusters {clusters:?}, registers and spills {registers:?}, error {error:.2e}"
+                );
+                largest = largest.max(clusters.into_iter().max().unwrap_or(1));
+            }
+        }
+    }
+    assert_eq!(largest, 16, "no plan took a cluster of 16");
+}
+
+/// Half the points in the first dimension, for numbers of twice the size.
+fn halve(problem: &mut Problem) {
+    let dims = &mut problem.transform;
+    dims[0].n /= 2;
+    for dim in &mut problem.batch {
+        dim.is /= 2;
+        dim.os /= 2;
+    }
+}
+
+/// Launches the plan many times in a row and panics where an output differs in a single bit from the first.
+fn stress(plan: &Plan, rounds: usize, launches: usize, what: &str) {
+    let context = plan.cuda_context().expect("it is a CUDA plan");
+    let stream = context.stream().expect("a stream");
+    let bytes = 8 * plan.output_elements();
+    let buffer = || context.alloc(bytes).expect("memory");
+    let (from, to) = (buffer(), buffer());
+    let workspace = context.alloc(plan.workspace_bytes()).expect("memory");
+    let data: Vec<Complex<f32>> = (0..plan.input_elements())
+        .map(|i| Complex::new((i * 37 % 101) as f32 / 101.0 - 0.5, (i * 61 % 89) as f32 / 89.0 - 0.5))
+        .collect();
+    stream.upload(&from, bytemuck::cast_slice(&data)).expect("it uploads");
+    let blank = vec![Complex::new(f32::NAN, f32::NAN); data.len()];
+    let mut first: Option<Vec<Complex<f32>>> = None;
+    for round in 0..rounds {
+        stream.upload(&to, bytemuck::cast_slice(&blank)).expect("it uploads");
+        for _ in 0..launches {
+            // SAFETY: own stream and own memory of the spanned size, which outlives the download.
+            let enqueued = unsafe {
+                plan.enqueue_cuda(stream.raw(), [from.address(), 0], [to.address(), 0], workspace.address())
+            };
+            enqueued.expect("it is enqueued");
+        }
+        let mut output = blank.clone();
+        stream.download(bytemuck::cast_slice_mut(&mut output), &to).expect("it downloads");
+        let bits = |x: &Complex<f32>| (x.re.to_bits(), x.im.to_bits());
+        match &first {
+            None => {
+                assert!(output.iter().all(|x| x.re.is_finite()), "{what}: something was not written");
+                first = Some(output);
+            }
+            Some(first) => {
+                let wrong = first.iter().zip(&output).position(|(a, b)| bits(a) != bits(b));
+                assert_eq!(wrong, None, "{what}: round {round} differs at that element");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_launch_gives_the_same_bits() {
+    let Some(device) = device() else { return };
+    for shape in SHAPES {
+        let points: u64 = shape.iter().product();
+        // From one cluster alone over a part of a wave and a whole one to several with a rest.
+        for batch in [1, 7, 53, 211] {
+            let batch = (batch * (1 << 16) / points).max(1);
+            let plan = device.plan(&packed(shape, batch)).expect("it fits the GPU");
+            let what = format!("{shape:?} x {batch}, clusters {:?}", clusters(&plan));
+            stress(&plan, 8, 40, &what);
+            println!("{what}: the same bits");
+        }
+    }
+}
+
+#[test]
+fn clusters_share_the_gpu_with_other_kernels() {
+    let Some(device) = device() else { return };
+    std::thread::scope(|scope| {
+        for shape in [&[1_u64 << 15][..], &[1 << 16], &[256, 256], &[1000]] {
+            let plan = device.plan(&packed(shape, 61)).expect("it fits the GPU");
+            scope.spawn(move || stress(&plan, 6, 50, &format!("{shape:?} beside others")));
+        }
+    });
+}
