@@ -17,7 +17,7 @@ use crate::target::Limits;
 const ISSUE_BUDGET: f64 = 110.0;
 
 /// Registers, by estimate, up to which blocks stay: beyond it the assembler spills.
-const STAYING: u32 = 140;
+const STAYING: u32 = 190;
 
 /// Issue slots of one point that goes to shared memory and back by an index from a table.
 const PERMUTED: f64 = 7.0;
@@ -152,35 +152,36 @@ impl<'a> Model<'a> {
                 uneven = uneven.max(slots);
             }
             per_thread = per_thread.max(slots * radix);
-            scratch = scratch.max(words * facts(radix).scratch);
+            // Long codelets leave no room for what a convolution holds beside them.
+            let long = if self.convolves && radix > 16 { 3 } else { 1 };
+            scratch = scratch.max(long * words * facts(radix).scratch);
         }
-        let twiddles = if self.twiddled && self.convolves { 28 * words } else { 0 };
-        let lean = 2 * words * per_thread + scratch + 24 + 6 * uneven + twiddles;
-        // Blocks that stay hold the tile that is under way, its places on both sides, and a root for each stage.
-        let flat = (self.useful / f64::from(threads)).ceil() as u32;
-        let full = lean + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32;
-        let stays = self.convolves && full <= STAYING;
-        let registers = if stays { full } else { lean };
-        let shared_bytes = (self.elements * self.bytes) as u32;
         let warps = threads.next_multiple_of(limits.subgroup);
         // The assembler shares the file out to blocks rounded up to four warps.
         let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
+        let twiddles = if self.twiddled && self.convolves { 28 * words } else { 0 };
+        let beside = if self.convolves { words * per_thread.min(14) + 34 } else { 24 };
+        let lean = 2 * words * per_thread + scratch + beside + 6 * uneven + twiddles;
+        // Blocks that stay hold the tile that is under way, its places on both sides, and a root for each stage.
+        let flat = (self.useful / f64::from(threads)).ceil() as u32;
+        let full = lean + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32;
+        let stays = self.convolves && full <= STAYING.min(file);
+        let registers = if stays { full } else { lean };
+        let shared_bytes = (self.elements * self.bytes) as u32;
         if registers > limits.registers_per_thread.min(file) || shared_bytes > limits.shared_bytes {
             return None;
         }
         let exchanges = self.stages.len() > 1 || self.convolves || self.permutations > 0.0;
         let shared = if exchanges { limits.shared_per_sm / (shared_bytes + 1024) } else { u32::MAX };
         let most = shared.min(limits.threads_per_sm / warps).min(limits.blocks_per_sm);
-        // The assembler needs room to load ahead.
-        let roomy = if stays { registers * 6 / 5 } else { registers };
-        let blocks = most.min(limits.registers_per_sm / (roomy.next_multiple_of(8) * warps)).max(1);
+        let blocks = most.min(limits.registers_per_sm / (registers.next_multiple_of(8) * warps)).max(1);
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
         let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
         let asked = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
         let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
         // Left alone, the assembler loads tables ahead of their use until its registers are full.
-        let asked = asked || stays;
+        let asked = asked || self.convolves;
         Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays })
     }
 
@@ -209,15 +210,21 @@ impl<'a> Model<'a> {
 
     /// What few resident blocks or few blocks in all add: nothing hides the latency of the phases.
     fn thinness(&self, threads: u32, took: Occupancy) -> f64 {
-        let alone = match took.blocks {
-            1 => 0.2,
-            2 => 0.04,
-            3 => 0.015,
+        // A convolution has many phases, which only other blocks fill.
+        let alone = match (took.blocks, self.convolves) {
+            (1, true) => 0.8,
+            (2, true) => 0.3,
+            (3, true) => 0.15,
+            (4, true) => 0.08,
+            (5 | 6, true) => 0.03,
+            (1, false) => 0.2,
+            (2, false) => 0.04,
+            (3, false) => 0.015,
             _ => 0.0,
         };
         let resident = f64::from(took.blocks * threads * took.per_thread) * self.bytes as f64;
         // About 48 KB in flight on each multiprocessor keep the memory busy.
-        let starved = (1.0 - resident / 49152.0).max(0.0) * 0.6;
+        let starved = (1.0 - resident / 49152.0).max(0.0) * if took.stays { 0.2 } else { 0.6 };
         let wanted = f64::from(self.limits.multiprocessors) * 2.0;
         let few = (1.0 - self.blocks as f64 / wanted).max(0.0) * 0.5;
         // Blocks of 128 to 256 threads did best on the H200; a thread that holds more than 256 bytes has long
@@ -225,16 +232,23 @@ impl<'a> Model<'a> {
         let threads = f64::from(threads);
         let large = (threads / 256.0).log2().max(0.0) * 0.01;
         let small = (128.0 / threads).log2().max(0.0) * 0.015;
-        // A convolution's code is long: both ways, and guards. Few elements a thread keep it short.
-        let code = if self.convolves { 4.0 } else { 1.0 };
-        let held = f64::from(took.per_thread) * self.bytes as f64 * code;
-        let heavy = (held / 128.0).log2().max(0.0) * 0.02 + (held / 256.0).log2().max(0.0) * 0.2;
+        let held = f64::from(took.per_thread) * self.bytes as f64;
+        let long = (held / 256.0).log2().max(0.0) * 0.2;
+        let heavy = if self.convolves {
+            // Long code is late at the first call, and slow from outside the instruction cache.
+            let code = self.stages.len() as f64 * f64::from(took.per_thread) * 16.0;
+            (held / 112.0).log2().max(0.0) * 0.2
+                + (code / 800.0).log2().max(0.0) * 0.5
+                + if took.stays { 0.0 } else { 0.3 }
+        } else {
+            (held / 128.0).log2().max(0.0) * 0.02
+        };
         // Radices whose needs differ by more than two to one leave registers idle in one stage or short in another.
         let radices = self.stages.iter().map(|stage| f64::from(stage.radix));
         let (least, most) = radices.fold((f64::MAX, 1.0_f64), |(a, b), r| (a.min(r), b.max(r)));
         let uneven =
             (most / least.min(most) / 2.0).log2().max(0.0) * if self.convolves { 0.3 } else { 0.002 };
-        uneven + alone + starved + few + large + small + heavy
+        uneven + alone + starved + few + large + small + heavy + long
     }
 }
 

@@ -121,7 +121,6 @@ fn random_digits(rng: &mut impl Rng) -> Digits {
         axis: None,
         batch: None,
         output: 0,
-        last: 0,
     };
     Digits { all: (0..count).map(|_| digit(rng.random_range(2..=9))).collect(), stages: Vec::new() }
 }

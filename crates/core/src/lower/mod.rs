@@ -5,6 +5,7 @@ mod coprime;
 pub mod digits;
 pub mod exchange;
 mod memory;
+mod places;
 pub mod tile;
 pub mod twiddle;
 

@@ -64,15 +64,6 @@ fn crowded(limits: &Limits) -> Option<Limits> {
 fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
     let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
     let most = max_points(limits, pass.precision);
-    let forced: Option<(u64, u32)> = std::env::var("WARPFFT_TILE").ok().and_then(|v| {
-        let (a, b) = v.split_once(':')?;
-        Some((a.parse().ok()?, b.parse().ok()?))
-    });
-    if let Some((wanted, threads)) = forced {
-        let batch = spread(pass, wanted);
-        let cost = Model::new(pass, &batch, limits).copies(threads)?;
-        return Some(Choice { tile: Tile { threads, batch }, cost });
-    }
     let mut best: Option<Choice> = None;
     let mut seen = Vec::new();
     for wanted in BATCHES {
