@@ -93,6 +93,38 @@ fn out_of_time_keeps_what_there_is() {
     assert!(bench.path("o.png").exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupt_finishes_the_row_and_keeps_all() {
+    let bench = Bench::new();
+    let rows: String = (0..200).map(|batch| format!("c2c,f32,16,{}\n", batch + 1)).collect();
+    bench.file("s.csv", format!("kind,precision,shape,batch\n{rows}").as_bytes());
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_warpfft"))
+        .args(quick(&["o.csv", "--plot", "o.png"]))
+        .current_dir(bench.path("."))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = || std::fs::read_to_string(bench.path("o.csv")).map_or(0, |text| text.lines().count());
+    while lines() < 3 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(killed.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let (_, err) = texts(&output);
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    assert!(err.contains("stops after this row") && err.contains("--resume goes on"), "{err}");
+    let text = std::fs::read_to_string(bench.path("o.csv")).unwrap();
+    let columns = |line: &str| line.matches(',').count();
+    let header = columns(text.lines().next().unwrap());
+    assert!(text.ends_with('\n') && text.lines().all(|line| columns(line) == header), "{text}");
+    assert!((3..201).contains(&text.lines().count()));
+    assert!(bench.path("o.png").exists());
+}
+
 #[test]
 fn other_libraries_are_named_with_what_is_missing() {
     let bench = Bench::new();

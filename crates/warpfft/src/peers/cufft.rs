@@ -183,3 +183,22 @@ impl CufftPlan {
         check("cufftExec", code)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_told_or_what_is_missing() {
+        match version() {
+            Ok(version) => {
+                let parts: Vec<u32> = version.split('.').filter_map(|part| part.parse().ok()).collect();
+                assert!(parts.len() == 3 && parts[0] >= 10, "{version}");
+            }
+            Err(error) => {
+                assert!(matches!(error, Error::PeerAbsent { .. }), "{error}");
+                assert!(error.to_string().contains("cuFFT"), "{error}");
+            }
+        }
+    }
+}
