@@ -1,6 +1,7 @@
 //! Prints plans, tiles and expected cost of batched shapes on an H200, in double precision after `f64`:
 //! `cargo run --example tiles -- 1024 64x64 f64 1000`.
 
+use warpfft_core::kernel::pass::max_live;
 use warpfft_core::problem::Precision;
 use warpfft_core::program::Compiled;
 use warpfft_core::request::Fft;
@@ -23,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for (part, launch) in compiled.parts.iter().zip(&compiled.program.launches) {
             let kernel = &compiled.program.kernels[launch.kernel];
             println!(
-                "   {} cluster {} threads {} batch {:?} cost {:.3} exchanges {} conflicts {:.2} shared {} instructions {}",
+                "   {} cluster {} threads {} batch {:?} cost {:.3} exchanges {} conflicts {:.2} shared {} instructions {} live {} blocks {}",
                 kernel.name,
                 part.tile.cluster,
                 part.tile.threads,
@@ -32,7 +33,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 part.exchanges,
                 part.conflicts,
                 kernel.shared_bytes(),
-                kernel.body.insts.len()
+                kernel.body.insts.len(),
+                max_live(kernel),
+                kernel.min_blocks
             );
         }
     }

@@ -100,6 +100,8 @@ pub struct Occupancy {
     pub asked: bool,
     /// Blocks stay and take tile after tile, with the next one under way and tables in registers.
     pub stays: bool,
+    /// The assembler may have to spill.
+    pub tight: bool,
 }
 
 /// What a tile takes, or `None` where the device cannot hold it.
@@ -116,6 +118,8 @@ pub struct Model<'a> {
     cluster: u32,
     /// Several transforms in a tile.
     several: bool,
+    /// Several axes in a tile.
+    planes: bool,
     /// Every stage; its points are those of a block.
     stages: Vec<Stage>,
     convolves: bool,
@@ -125,6 +129,8 @@ pub struct Model<'a> {
     twiddled: bool,
     /// Elements of the tile without padding.
     useful: f64,
+    /// Points that Rader's rows set aside.
+    aside: u64,
     /// Entries of the spectra and chirps that every tile goes by.
     factors: f64,
     segments: f64,
@@ -156,11 +162,13 @@ impl<'a> Model<'a> {
             elements,
             cluster,
             several: batch.iter().any(|&count| count > 1),
+            planes: pass.axes.len() > 1,
             twiddled: pass.twiddle.is_some(),
             convolves: stages.iter().any(|stage| stage.ways > 1),
             stages,
             permutations,
             useful: useful as f64 / f64::from(cluster),
+            aside: pass.axes.iter().map(|axis| aside(axis, batch)).max().unwrap_or(0),
             factors: pass.axes.iter().map(factors).sum(),
             segments: segments(pass, &digits, cut),
             blocks: tile.blocks(pass),
@@ -191,7 +199,11 @@ impl<'a> Model<'a> {
         // The assembler shares the file out to blocks rounded up to four warps.
         let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
         let twiddles = if self.twiddled && self.convolves { 28 * words } else { 0 };
-        let beside = if self.convolves { words * per_thread.min(14) + 34 } else { 24 };
+        let beside = match (self.convolves, self.planes && threads > 768) {
+            (true, _) => words * per_thread.min(14) + 34,
+            (false, true) => 40,
+            (false, false) => 24,
+        };
         let lean = 2 * words * per_thread + scratch + beside + 6 * uneven + twiddles;
         // Blocks that stay hold the tile that is under way, its places on both sides, and a root for each stage.
         let flat = (self.useful / f64::from(threads)).ceil() as u32;
@@ -199,7 +211,8 @@ impl<'a> Model<'a> {
         let stays = self.convolves && full <= STAYING.min(file);
         let registers = if stays { full } else { lean };
         let tickets = if self.cluster > 1 { TICKET_BYTES } else { 0 };
-        let shared_bytes = (self.elements * self.bytes) as u32 + tickets;
+        let aside = if self.aside > 0 { (self.aside * self.bytes) as u32 + 32 } else { 0 };
+        let shared_bytes = (self.elements * self.bytes) as u32 + tickets + aside;
         let over = self.cluster == 1 && registers > limits.registers_per_thread.min(file);
         if over || shared_bytes > limits.shared_bytes {
             return None;
@@ -209,8 +222,16 @@ impl<'a> Model<'a> {
         let most = shared.min(limits.threads_per_sm / warps).min(limits.blocks_per_sm);
         if self.cluster > 1 {
             let (several, twiddled) = (self.several, self.twiddled);
-            let need =
-                cluster::Need { words, per_thread, slots: most_slots, uneven, scratch, several, twiddled };
+            let need = cluster::Need {
+                words,
+                per_thread,
+                slots: most_slots,
+                uneven,
+                scratch,
+                several,
+                planes: self.planes,
+                twiddled,
+            };
             let (registers, blocks) = cluster::share(&need, threads, most, limits)?;
             return Some(Occupancy {
                 per_thread,
@@ -219,17 +240,21 @@ impl<'a> Model<'a> {
                 blocks,
                 asked: true,
                 stays: false,
+                tight: false,
             });
         }
-        let blocks = most.min(limits.registers_per_sm / (registers.next_multiple_of(8) * warps)).max(1);
+        let tight = self.convolves && registers * 5 / 4 > limits.registers_per_thread.min(file);
+        // The assembler loads ahead as far as it can; a convolution has much to load.
+        let roomy = if self.convolves { registers * 27 / 20 } else { registers };
+        let blocks = most.min(limits.registers_per_sm / (roomy.next_multiple_of(8) * warps)).max(1);
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
         let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
         let asked = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
         let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
         // Left alone, the assembler loads tables ahead of their use until its registers are full.
-        let asked = asked || self.convolves;
-        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays })
+        let asked = asked || (self.convolves && blocks > 1);
+        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays, tight })
     }
 
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
@@ -264,6 +289,8 @@ impl<'a> Model<'a> {
             (3, true) => 0.15,
             (4, true) => 0.08,
             (5 | 6, true) => 0.03,
+            // Prefetching keeps the memory busy, but for the widest blocks.
+            (1, false) if threads <= 512 => 0.06,
             (1, false) => 0.2,
             (2, false) => 0.04,
             (3, false) => 0.015,
@@ -287,6 +314,7 @@ impl<'a> Model<'a> {
             (held / 112.0).log2().max(0.0) * 0.2
                 + (code / 800.0).log2().max(0.0) * 0.5
                 + if took.stays { 0.0 } else { 0.3 }
+                + if took.tight { 1.5 } else { 0.0 }
         } else if self.cluster > 1 {
             0.0
         } else {
@@ -311,6 +339,13 @@ impl<'a> Model<'a> {
             + long
             + cluster::hand_over(self.cluster, self.stages.len(), self.elements * self.bytes, took.blocks)
     }
+}
+
+/// Points that Rader's rows set aside: the first of each.
+fn aside(axis: &Axis, batch: &[u64]) -> u64 {
+    let Method::Coprime(parts) = &axis.method else { return 0 };
+    let rows: u64 = batch.iter().product::<u64>() * axis.dim.n;
+    parts.iter().filter(|part| part.kind == PartKind::Rader).map(|part| rows / part.n).max().unwrap_or(0)
 }
 
 /// Entries of an axis's spectra (of which a chirp's is symmetric) and chirps.

@@ -19,6 +19,8 @@ pub(super) struct Need {
     pub scratch: u32,
     /// Several transforms in a tile.
     pub several: bool,
+    /// Several axes in a tile.
+    pub planes: bool,
     /// Multiplied by twiddles on the way out.
     pub twiddled: bool,
 }
@@ -30,7 +32,8 @@ pub(super) fn share(need: &Need, threads: u32, most: u32, limits: &Limits) -> Op
     // Prime codelets hold what cannot be computed in place.
     let scratch = if need.scratch > 24 * words { need.scratch + 24 } else { 16 * words };
     let least = 2 * words * need.per_thread + scratch + 6 * need.uneven;
-    let addresses = if need.several || need.slots * words * words >= 8 { 8 } else { 0 };
+    let crowded = need.several || need.planes || need.slots * words * words >= 8;
+    let addresses = if crowded { 16 } else { 8 * (words - 1) };
     let roots = if need.twiddled { 8 * words } else { 0 };
     let least = least + addresses + roots;
     let warps = threads.div_ceil(limits.subgroup);

@@ -15,7 +15,11 @@ impl Lowering<'_> {
     pub(super) fn run_coprime(&mut self, parts: &[CoprimePart]) {
         let whole = self.digits.clone();
         let batch: Vec<Digit> = whole.all.iter().filter(|digit| digit.batch.is_some()).copied().collect();
-        let places = arrange(parts, &whole, &batch, self.threads.count, self.pass.precision.complex_bytes());
+        let bytes = self.pass.precision.complex_bytes();
+        let rows = parts.iter().filter(|part| part.kind == PartKind::Rader);
+        let aside = rows.map(|part| u64::from(whole.elements()) / part.n).max().unwrap_or(0);
+        let most = u64::from(self.shared_limit).saturating_sub(32) / bytes - aside;
+        let places = arrange(parts, &whole, &batch, self.threads.count, bytes, most as i64);
         let load = Layout {
             register: None,
             order: whole.by_stride(&[], &whole.weights(|digit| digit.is)),

@@ -52,14 +52,15 @@ pub(super) fn others(parts: &[CoprimePart], own: usize, places: &Places, batch: 
     all
 }
 
-/// Strides with the fewest bank conflicts: repeated dimensions inside or outside of the parts, and every subset of
-/// the strides made odd.
+/// Strides with the fewest bank conflicts of those that span at most `most` elements: repeated dimensions inside or
+/// outside of the parts, and every subset of the strides made odd. The first is packed.
 pub(super) fn arrange(
     parts: &[CoprimePart],
     whole: &Digits,
     batch: &[Digit],
     threads: u32,
     complex_bytes: u64,
+    most: i64,
 ) -> Places {
     let sizes: Vec<i64> = batch
         .iter()
@@ -89,6 +90,9 @@ pub(super) fn arrange(
                 strides[d] = stride;
                 len += (sizes[d] - 1) * stride;
                 stride *= sizes[d];
+            }
+            if len > most && best.is_some() {
+                continue;
             }
             let (rows, columns) = strides.split_at(batch.len());
             let places = Places { parts: columns.to_vec(), batch: rows.to_vec(), len };

@@ -2,9 +2,10 @@
 
 use crate::kernel::{Access, Block, Cache, Inst, Kernel, Op, Space, Type, Value};
 
-/// Moves pure instructions, and loads through the read-only path, to before the loop whose turns they do not
-/// depend on. Such a load says itself that nobody writes where it reads; whether it is worth a register all
-/// through the loop is for the lowering to decide, by its choice of path.
+/// Moves loads through the read-only path to before the loop whose turns they do not depend on, with what they need,
+/// and with the addresses that are made of them. Such a load says itself that nobody writes where it reads; whether
+/// it is worth a register all through the loop is for the lowering to decide, by its choice of path. Other
+/// arithmetic stays: it costs less than a register.
 pub fn hoist(kernel: &mut Kernel) {
     let mut hoisting = Hoisting {
         types: &kernel.types,
@@ -34,30 +35,42 @@ impl Hoisting<'_> {
         block.insts = insts;
     }
 
-    /// Moves what `turn` need not do itself to the end of `before`.
+    /// Moves what is worth it out of `turn`, to the end of `before`.
     fn out_of(&self, turn: &mut Block, before: &mut Vec<Inst>) {
+        // What changes from turn to turn, and what a load was the first step of.
         let mut inside = vec![false; self.types.len()];
-        let mark = |values: &[Value], inside: &mut Vec<bool>| {
-            values.iter().for_each(|value| inside[value.0 as usize] = true);
-        };
-        mark(&turn.params, &mut inside);
-        let insts = std::mem::take(&mut turn.insts);
-        for inst in insts {
-            if self.moves(&inst) && inst.args.iter().all(|arg| !inside[arg.0 as usize]) {
-                before.push(inst);
-            } else {
-                mark(&inst.results, &mut inside);
-                turn.insts.push(inst);
+        let mut of_load = inside.clone();
+        turn.params.iter().for_each(|value| inside[value.0 as usize] = true);
+        let mut moves = vec![false; turn.insts.len()];
+        let mut still = vec![false; turn.insts.len()];
+        for (i, inst) in turn.insts.iter().enumerate() {
+            let load = self.is_table_load(inst);
+            still[i] = (load || inst.op.is_pure()) && inst.args.iter().all(|arg| !inside[arg.0 as usize]);
+            let whole = |value: &Value| !self.types[value.0 as usize].is_float();
+            let address =
+                inst.results.iter().all(whole) && inst.args.iter().any(|arg| of_load[arg.0 as usize]);
+            moves[i] = still[i] && (load || address);
+            for result in &inst.results {
+                inside[result.0 as usize] = !still[i];
+                of_load[result.0 as usize] = moves[i];
             }
+        }
+        // What they need comes with them.
+        let mut needed = vec![false; self.types.len()];
+        for (i, inst) in turn.insts.iter().enumerate().rev() {
+            moves[i] |= still[i] && inst.results.iter().any(|result| needed[result.0 as usize]);
+            if moves[i] {
+                inst.args.iter().for_each(|arg| needed[arg.0 as usize] = true);
+            }
+        }
+        for (inst, moves) in std::mem::take(&mut turn.insts).into_iter().zip(moves) {
+            if moves { before.push(inst) } else { turn.insts.push(inst) }
         }
     }
 
-    fn moves(&self, inst: &Inst) -> bool {
-        match inst.op {
-            Op::Load { cache: Cache::ReadOnly, .. } => {
-                matches!(self.types[inst.args[0].0 as usize], Type::Ptr(Space::Global(i)) if self.read_only[i as usize])
-            }
-            op => op.is_pure(),
-        }
+    fn is_table_load(&self, inst: &Inst) -> bool {
+        matches!(inst.op, Op::Load { cache: Cache::ReadOnly, .. })
+            && matches!(self.types[inst.args[0].0 as usize],
+                Type::Ptr(Space::Global(i)) if self.read_only[i as usize])
     }
 }
