@@ -198,7 +198,11 @@ impl<'a> Model<'a> {
         let warps = threads.next_multiple_of(limits.subgroup);
         // The assembler shares the file out to blocks rounded up to four warps.
         let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
-        let twiddles = if self.twiddled && self.convolves { 28 * words } else { 0 };
+        let twiddles = match (self.twiddled, self.convolves) {
+            (true, true) => 28 * words,
+            (true, false) => 12 * (words - 1),
+            (false, _) => 0,
+        };
         let beside = match (self.convolves, self.planes && threads > 768) {
             (true, _) => words * per_thread.min(14) + 34,
             (false, true) => 40,
@@ -245,7 +249,7 @@ impl<'a> Model<'a> {
         }
         let tight = self.convolves && registers * 5 / 4 > limits.registers_per_thread.min(file);
         // The assembler loads ahead as far as it can; a convolution has much to load.
-        let roomy = if self.convolves { registers * 27 / 20 } else { registers };
+        let roomy = if self.convolves { registers * (21 + 2 * words) / 20 } else { registers };
         let blocks = most.min(limits.registers_per_sm / (roomy.next_multiple_of(8) * warps)).max(1);
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.

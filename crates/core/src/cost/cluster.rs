@@ -33,9 +33,11 @@ pub(super) fn share(need: &Need, threads: u32, most: u32, limits: &Limits) -> Op
     let scratch = if need.scratch > 24 * words { need.scratch + 24 } else { 16 * words };
     let least = 2 * words * need.per_thread + scratch + 6 * need.uneven;
     let crowded = need.several || need.planes || need.slots * words * words >= 8;
-    let addresses = if crowded { 16 } else { 8 * (words - 1) };
+    let addresses = if crowded { 20 * words } else { 24 * (words - 1) };
     let roots = if need.twiddled { 8 * words } else { 0 };
-    let least = least + addresses + roots;
+    // Beyond 64 registers of data the assembler no longer finds room for its addresses beside it.
+    let long = if words * need.per_thread > 32 { 24 } else { 0 };
+    let least = least + addresses + roots + long;
     let warps = threads.div_ceil(limits.subgroup);
     let allowed = |blocks: u32| {
         let per_part = (warps * blocks).div_ceil(PARTS) * limits.subgroup;
@@ -59,5 +61,5 @@ pub(super) fn hand_over(cluster: u32, stages: usize, block_bytes: u64, blocks: u
     let idle = 1.0 - f64::from(blocks) * block / 5.0;
     // Each phase is one more that all blocks wait for.
     let phases = 0.01 * stages as f64;
-    0.01 + phases + (size / 8.0).log2().max(0.0) * 0.06 + block.log2().max(0.0) * 0.15 + idle.max(0.0) * 0.1
+    0.08 + phases + (size / 8.0).log2().max(0.0) * 0.06 + block.log2().max(0.0) * 0.4 + idle.max(0.0) * 0.1
 }

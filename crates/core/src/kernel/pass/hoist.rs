@@ -2,13 +2,23 @@
 
 use crate::kernel::{Access, Block, Cache, Inst, Kernel, Op, Space, Type, Value};
 
-/// Moves loads through the read-only path to before the loop whose turns they do not depend on, with what they need,
-/// and with the addresses that are made of them. Such a load says itself that nobody writes where it reads; whether
-/// it is worth a register all through the loop is for the lowering to decide, by its choice of path. Other
-/// arithmetic stays: it costs less than a register.
-pub fn hoist(kernel: &mut Kernel) {
+/// What comes out of loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Whatever does not change from turn to turn.
+    All,
+    /// Loads, what they need, and the addresses that are made of them: what is worth a register more than the
+    /// arithmetic that would save it.
+    Loads,
+}
+
+/// Moves loads through the read-only path, and pure instructions, to before the loop whose turns they do not depend
+/// on. Such a load says itself that nobody writes where it reads; whether it is worth a register all through the
+/// loop is for the lowering to decide, by its choice of path.
+pub fn hoist(kernel: &mut Kernel, reach: Reach) {
     let mut hoisting = Hoisting {
         types: &kernel.types,
+        reach,
         read_only: kernel.buffers.iter().map(|buffer| buffer.access == Access::Read).collect(),
     };
     hoisting.block(&mut kernel.body);
@@ -16,6 +26,7 @@ pub fn hoist(kernel: &mut Kernel) {
 
 struct Hoisting<'k> {
     types: &'k [Type],
+    reach: Reach,
     /// Whether each buffer is only read.
     read_only: Vec<bool>,
 }
@@ -49,7 +60,7 @@ impl Hoisting<'_> {
             let whole = |value: &Value| !self.types[value.0 as usize].is_float();
             let address =
                 inst.results.iter().all(whole) && inst.args.iter().any(|arg| of_load[arg.0 as usize]);
-            moves[i] = still[i] && (load || address);
+            moves[i] = still[i] && (load || address || self.reach == Reach::All);
             for result in &inst.results {
                 inside[result.0 as usize] = !still[i];
                 of_load[result.0 as usize] = moves[i];

@@ -19,7 +19,7 @@ mod tests;
 
 pub use cse::share;
 pub use dce::drop_dead;
-pub use hoist::hoist;
+pub use hoist::{Reach, hoist};
 pub use legal::legalise;
 pub use order::order;
 pub use pressure::max_live;
@@ -27,7 +27,7 @@ pub use renumber::renumber;
 pub use simplify::simplify;
 
 use super::verify::{KernelError, Verified, verify};
-use super::{Block, Kernel, Type, Value};
+use super::{Block, Kernel, Op, Type, Value};
 use crate::target::Limits;
 
 /// Sharing may make rules apply that did not before; in practice once.
@@ -48,13 +48,38 @@ pub fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Ker
             break;
         }
     }
-    hoist(&mut kernel);
+    // Loops keep to themselves what would not fit in registers beside the rest.
+    let mut far = finished(kernel.clone(), Reach::All);
+    if has_loop(&kernel.body) && max_live(&far) + MARGIN > allowed(&kernel, limits) {
+        far = finished(kernel, Reach::Loads);
+    }
+    renumber(&mut far);
+    verify(far)
+}
+
+/// Registers that the assembler needs for itself beside the live values.
+const MARGIN: u32 = 8;
+
+fn finished(mut kernel: Kernel, reach: Reach) -> Kernel {
+    hoist(&mut kernel, reach);
     // What came out of a loop may stand before it already.
     share(&mut kernel);
     drop_dead(&mut kernel);
     order(&mut kernel);
-    renumber(&mut kernel);
-    verify(kernel)
+    kernel
+}
+
+fn has_loop(block: &Block) -> bool {
+    block.insts.iter().any(|inst| inst.op == Op::Loop)
+}
+
+/// Registers of a thread when as many blocks are resident as the kernel asks for.
+fn allowed(kernel: &Kernel, limits: &Limits) -> u32 {
+    let lanes = limits.subgroup.max(1);
+    let warps = kernel.threads.div_ceil(lanes) * kernel.min_blocks.max(1);
+    // A multiprocessor has four parts with registers of their own.
+    let per_part = warps.div_ceil(4) * lanes;
+    (limits.registers_per_sm / 4 / per_part).min(limits.registers_per_thread)
 }
 
 /// 32-bit registers that a value takes. Predicates have registers of their own.
