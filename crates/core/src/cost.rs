@@ -192,7 +192,11 @@ impl<'a> Model<'a> {
             most_slots = most_slots.max(slots);
             per_thread = per_thread.max(slots * radix);
             // Long codelets leave no room for what a convolution holds beside them.
-            let long = if self.convolves && radix > 16 { 3 } else { 1 };
+            let long = match (self.convolves, radix) {
+                (true, 17..) => 3,
+                (true, 11 | 13) => 2,
+                _ => 1,
+            };
             scratch = scratch.max(long * words * facts(radix).scratch);
         }
         let warps = threads.next_multiple_of(limits.subgroup);

@@ -96,7 +96,7 @@ impl Lowering<'_> {
             let part = match powers {
                 Powers::Tree if lean => shortest.unwrap_or(j),
                 Powers::Tree => j % base,
-                _ => j - j / 2,
+                Powers::First => j - j / 2,
             };
             let ((a, depth_a), (b, depth_b)) = (known[&(j - part)], known[&part]);
             let w = self.b.cmul(a, b);

@@ -58,7 +58,7 @@ pub fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Ker
 }
 
 /// Registers that the assembler needs for itself beside the live values.
-const MARGIN: u32 = 8;
+const MARGIN: u32 = 24;
 
 fn finished(mut kernel: Kernel, reach: Reach) -> Kernel {
     hoist(&mut kernel, reach);
