@@ -193,8 +193,9 @@ impl<'a> Model<'a> {
             per_thread = per_thread.max(slots * radix);
             // Long codelets leave no room for what a convolution holds beside them.
             let long = match (self.convolves, radix) {
-                (true, 17..) => 3,
-                (true, 11 | 13) => 2,
+                (true, 17..) => 6,
+                (true, 11 | 13) => 4,
+                (true, 7 | 14) => 2,
                 _ => 1,
             };
             scratch = scratch.max(long * words * facts(radix).scratch);
@@ -398,7 +399,7 @@ fn new_facts(radix: u32) -> Facts {
     Facts {
         issue: flops(u64::from(radix)) / r + twiddles + 2.6,
         // A prime codelet holds its sums and differences, and half its outputs until their twins are stored.
-        scratch: if largest > 5 { 2 * largest } else { radix * 3 / 4 },
+        scratch: if largest > 5 { largest } else { radix * 3 / 4 },
     }
 }
 

@@ -16,8 +16,8 @@ impl Solver for Rader {
     }
 
     fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
-        // Below 17 a codelet takes fewer instructions than two short transforms.
-        if n < 17 || n > planner.max_points() || !factor::is_prime(n) {
+        // A codelet, where there is one, is more exact.
+        if n <= 31 || n > planner.max_points() || !factor::is_prime(n) {
             return Vec::new();
         }
         planner
