@@ -240,6 +240,22 @@ fn tiles(pass: &Pass, limits: &Limits) -> Vec<Choice> {
     found
 }
 
+/// A plan with the radices of all its stages in falling order.
+fn falling(plan: &Plan) -> Plan {
+    let inner = |inner: &Plan| Box::new(falling(inner));
+    match plan {
+        Plan::MixedRadix(radices) => {
+            let mut radices = radices.clone();
+            radices.sort_unstable_by(|a, b| b.cmp(a));
+            Plan::MixedRadix(radices)
+        }
+        Plan::Split(parts) => Plan::Split(parts.iter().map(falling).collect()),
+        Plan::PrimeFactor(parts) => Plan::PrimeFactor(parts.iter().map(falling).collect()),
+        Plan::Bluestein { n, inner: plan } => Plan::Bluestein { n: *n, inner: inner(plan) },
+        Plan::Rader { p, inner: plan } => Plan::Rader { p: *p, inner: inner(plan) },
+    }
+}
+
 impl Recipe {
     /// The schedule and the tiles that a recipe asks for, if the search offers them for this problem and device.
     pub(crate) fn followed(
@@ -257,7 +273,9 @@ impl Recipe {
         }
         let planner = Planner::new(&narrowed, problem.precision);
         for (dim, plan) in problem.transform.iter().zip(&self.plans) {
-            let offered = |plans: Vec<Plan>| plans.contains(plan);
+            // The scheduler may have put stages in another order, for a cluster to share.
+            let wanted = falling(plan);
+            let offered = |plans: Vec<Plan>| plans.iter().any(|plan| falling(plan) == wanted);
             if !SOLVERS.iter().any(|solver| offered(solver.plans(dim.n, &planner))) {
                 return Err(refused(format!("no solver offers {plan} for length {}", dim.n)));
             }
