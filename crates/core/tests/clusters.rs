@@ -66,8 +66,8 @@ fn check(problem: &Problem, limits: &Limits, what: &str) -> (Vec<u32>, Report) {
 
 #[test]
 fn long_rows_on_the_h200() {
-    // 2^14 does better in one block, with the next ones under way.
-    for (n, cluster) in [(1 << 14, 1), (1 << 15, 8), (1 << 16, 16), (1 << 17, 16)] {
+    // 2^14 does better in one block.
+    for (n, cluster) in [(1 << 15, 8), (1 << 16, 16), (1 << 17, 16)] {
         let (clusters, report) = check(&rows(n, 1, Precision::F32), &Limits::h200(), &format!("length {n}"));
         assert_eq!(clusters, [cluster], "length {n}");
         println!("{n}: {report:?}");
