@@ -1,15 +1,17 @@
 //! Kernels, buffers and their order: what a device needs to run a plan, and all that it needs.
 
 use crate::error::Error;
-use crate::kernel::{Kernel, Verified, pass};
+use crate::kernel::{Kernel, Verified};
 use crate::lower::tile::{self, Choice, Tile};
-use crate::lower::{self, Slot};
-use crate::pass::{Array, Pass, TableKind};
+use crate::pass::Pass;
 use crate::problem::{Precision, Problem};
 use crate::recipe::Recipe;
-use crate::schedule::{self, Schedule};
-use crate::tables;
+use crate::schedule::{self, Schedule, fuse};
 use crate::target::Limits;
+
+mod link;
+
+use link::Link;
 
 /// What a kernel's buffer is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -75,9 +77,6 @@ pub struct Program {
     pub workspace_bytes: u64,
 }
 
-/// Workspace regions start at multiples of this many bytes.
-const REGION_ALIGNMENT: u64 = 512;
-
 /// Compiles a problem for a device: everything from the request's canonical form to kernels that can be emitted.
 ///
 /// # Errors
@@ -121,6 +120,8 @@ pub struct Part {
     pub conflicts: f64,
     /// Exchanges through shared memory.
     pub exchanges: u32,
+    /// Index into [`Program::launches`]; two passes may share one.
+    pub launch: usize,
 }
 
 impl Compiled {
@@ -134,6 +135,7 @@ impl Compiled {
         let schedule = schedule::schedule(problem, limits)?;
         let choose = |pass| tile::choose(pass, limits).ok_or_else(|| no_tile(pass, limits));
         let choices = schedule.passes.iter().map(choose).collect::<Result<_, _>>()?;
+        let (schedule, choices) = fuse::cheapest(schedule, choices, problem, limits);
         Self::lowered(problem, limits, schedule, choices)
     }
 
@@ -154,93 +156,17 @@ impl Compiled {
         schedule: Schedule,
         choices: Vec<Choice>,
     ) -> Result<Self, Error> {
-        let (regions, workspace_bytes) = place_regions(&schedule.regions, problem.precision);
-        let mut tables: Vec<TableKind> = Vec::new();
-        let mut program = Program {
-            problem: problem.clone(),
-            kernels: Vec::new(),
-            tables: Vec::new(),
-            launches: Vec::new(),
-            workspace_bytes,
-        };
-        let mut parts = Vec::new();
-        for (pass, choice) in schedule.passes.iter().zip(choices) {
-            check_pass(pass, &choice.tile, limits)?;
-            let lowered = lower::lower(pass, &choice.tile, limits, &name(pass));
-            let bindings = lowered.slots.iter().map(|slot| bind(slot, pass, &regions, &mut tables)).collect();
-            let kernel = optimise(lowered.kernel, limits)?;
-            let known = program.kernels.iter().position(|other| *other == kernel);
-            let index = known.unwrap_or_else(|| {
-                program.kernels.push(kernel);
-                program.kernels.len() - 1
-            });
-            program.launches.push(Launch { kernel: index, bindings });
-            parts.push(Part {
-                tile: choice.tile,
-                cost: choice.cost,
-                conflicts: lowered.conflicts,
-                exchanges: lowered.exchanges,
-            });
+        let mut link = Link::new(problem, limits, &schedule, &choices);
+        let mut next = 0;
+        while next < schedule.passes.len() {
+            let ring = schedule.fused.iter().find(|(fuse, _)| fuse.first == next);
+            next += match ring {
+                Some((_, ring)) => link.fused(next, ring)?,
+                None => link.single(next)?,
+            };
         }
-        program.tables = tables.iter().map(|&kind| tables::build(kind, problem.precision)).collect();
+        let (program, parts) = link.finish();
         Ok(Self { program, schedule, parts })
-    }
-}
-
-/// A kernel's name says what it does: readable in profilers and in emitted text.
-fn name(pass: &Pass) -> String {
-    let mut name = String::from("fft");
-    for axis in &pass.axes {
-        name += &format!("_{}", axis.dim.n);
-    }
-    if pass.axes.is_empty() {
-        name += "_copy";
-    }
-    name + match pass.precision {
-        Precision::F32 => "_f32",
-        Precision::F64 => "_f64",
-    }
-}
-
-fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Error> {
-    let name = kernel.name.clone();
-    pass::optimise(kernel, limits).map_err(|error| Error::Plan {
-        problem: format!("kernel {name}"),
-        reason: error.to_string(),
-        would_work: "the cpu device runs every problem".into(),
-    })
-}
-
-fn place_regions(regions: &[u64], precision: Precision) -> (Vec<(u64, u64)>, u64) {
-    let mut at = 0;
-    let placed = regions.iter().map(|elements| {
-        let bytes = elements * precision.complex_bytes();
-        let offset = at;
-        at += bytes.next_multiple_of(REGION_ALIGNMENT);
-        (offset, bytes)
-    });
-    (placed.collect(), at)
-}
-
-fn bind(slot: &Slot, pass: &Pass, regions: &[(u64, u64)], tables: &mut Vec<TableKind>) -> Binding {
-    let caller = |array, plane| match array {
-        Array::Input => Binding::Input(plane),
-        Array::Output => Binding::Output(plane),
-        Array::Workspace(region) => {
-            let (offset, bytes) = regions[region as usize];
-            Binding::Workspace { offset, bytes }
-        }
-    };
-    match *slot {
-        Slot::Source(plane) => caller(pass.src.array, plane),
-        Slot::Destination(plane) => caller(pass.dst.array, plane),
-        Slot::Table(kind) => {
-            let index = tables.iter().position(|&known| known == kind).unwrap_or_else(|| {
-                tables.push(kind);
-                tables.len() - 1
-            });
-            Binding::Table(index as u16)
-        }
     }
 }
 
@@ -263,19 +189,6 @@ fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
     }
     for bytes in [problem.input_bytes(), problem.output_bytes()] {
         too_large("bytes of one buffer", bytes, limits.max_buffer_bytes, limits)?;
-    }
-    Ok(())
-}
-
-/// Refuses a pass whose arrays or launch are beyond the device.
-fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
-    too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;
-    for side in [pass.src, pass.dst] {
-        let bytes = side.span * pass.precision.complex_bytes();
-        too_large("bytes of one array", bytes, limits.max_buffer_bytes, limits)?;
-        if !limits.index64 {
-            too_large("reals of one array", 2 * side.span, u64::from(u32::MAX / 2), limits)?;
-        }
     }
     Ok(())
 }

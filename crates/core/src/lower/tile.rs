@@ -1,5 +1,7 @@
 //! How a pass is cut into tiles: threads of a block, and how much of each repeated dimension a tile holds.
 
+use std::collections::BTreeMap;
+
 use crate::cost::Model;
 use crate::pass::Pass;
 use crate::planner::max_points;
@@ -95,6 +97,49 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
             }
             seen.push(batch);
         }
+    }
+    best
+}
+
+/// Tiles for two passes whose blocks have the same number of threads, the cheapest pair first. A tile holds one index
+/// only of the repeated dimensions named for its pass.
+pub(crate) fn pairs(passes: [&Pass; 2], alone: [&[usize]; 2], limits: &Limits) -> Vec<[Choice; 2]> {
+    let [first, second] = [0, 1].map(|i| by_threads(passes[i], alone[i], limits));
+    let both = first.into_iter().filter_map(|(threads, one)| Some([one, second.get(&threads)?.clone()]));
+    let mut all: Vec<[Choice; 2]> = both.collect();
+    all.sort_by(|x, y| (x[0].cost + x[1].cost).total_cmp(&(y[0].cost + y[1].cost)));
+    all
+}
+
+/// Threads of blocks that are offered whatever the groups of the stages.
+const USUAL_THREADS: [u32; 8] = [64, 96, 128, 192, 256, 384, 512, 1024];
+
+/// The cheapest tile of one block for each number of threads.
+fn by_threads(pass: &Pass, alone: &[usize], limits: &Limits) -> BTreeMap<u32, Choice> {
+    let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
+    let mut best = BTreeMap::new();
+    let mut seen = Vec::new();
+    for wanted in BATCHES {
+        let batch = spread(pass, wanted);
+        let held = points * batch.iter().product::<u64>();
+        if held > max_points(limits, pass.precision) {
+            break;
+        }
+        if seen.contains(&batch) || alone.iter().any(|&d| batch[d] > 1) {
+            continue;
+        }
+        if let Some(model) = Model::new(pass, &batch, 1, limits) {
+            let usual = USUAL_THREADS.into_iter().filter(|&threads| threads <= limits.max_threads);
+            for threads in thread_counts(pass, held, 1, limits).into_iter().chain(usual) {
+                let Some(cost) = model.copies(threads) else { continue };
+                let tile = Tile { threads, cluster: 1, batch: batch.clone() };
+                let known = best.entry(threads).or_insert(Choice { tile: tile.clone(), cost });
+                if cost < known.cost {
+                    *known = Choice { tile, cost };
+                }
+            }
+        }
+        seen.push(batch);
     }
     best
 }

@@ -285,7 +285,7 @@ fn counters() -> Kernel {
     let zero = b.u32(0);
     let p = b.addr(counter, zero);
     let one = b.u32(1);
-    let old = b.impure(Op::AtomicAdd, &[p, one], &[Type::U32])[0];
+    let old = b.impure(Op::AtomicAdd { relaxed: false }, &[p, one], &[Type::U32])[0];
     let now = b.impure(Op::AtomicLoad, &[p], &[Type::U32])[0];
     let sum = b.add(old, now);
     let last = b.cmp(Cmp::Ge, sum, one);

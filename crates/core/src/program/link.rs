@@ -1,0 +1,174 @@
+//! Passes to launches: lowers each, binds its buffers, and shares kernels and tables that are alike.
+
+use super::{Binding, Launch, Part, Program, too_large};
+use crate::error::Error;
+use crate::kernel::{Kernel, Verified, pass};
+use crate::lower::fused::{self, Order, Ring};
+use crate::lower::tile::{Choice, Tile};
+use crate::lower::{self, Slot};
+use crate::pass::{Array, Pass, TableKind};
+use crate::problem::{Precision, Problem};
+use crate::schedule::Schedule;
+use crate::tables;
+use crate::target::Limits;
+
+/// Workspace regions start at multiples of this many bytes.
+const REGION_ALIGNMENT: u64 = 512;
+
+/// A program that is being put together.
+pub(super) struct Link<'a> {
+    limits: &'a Limits,
+    schedule: &'a Schedule,
+    choices: &'a [Choice],
+    /// First byte of each region of the workspace, and its bytes.
+    regions: Vec<(u64, u64)>,
+    tables: Vec<TableKind>,
+    program: Program,
+    parts: Vec<Part>,
+}
+
+impl<'a> Link<'a> {
+    pub fn new(problem: &Problem, limits: &'a Limits, schedule: &'a Schedule, choices: &'a [Choice]) -> Self {
+        let (regions, workspace_bytes) = place_regions(&schedule.regions, problem.precision);
+        let program = Program {
+            problem: problem.clone(),
+            kernels: Vec::new(),
+            tables: Vec::new(),
+            launches: Vec::new(),
+            workspace_bytes,
+        };
+        Self { limits, schedule, choices, regions, tables: Vec::new(), program, parts: Vec::new() }
+    }
+
+    /// A launch of one pass; gives how many passes it does.
+    pub fn single(&mut self, at: usize) -> Result<usize, Error> {
+        let (pass, choice) = (&self.schedule.passes[at], &self.choices[at]);
+        check_pass(pass, &choice.tile, self.limits)?;
+        let lowered = lower::lower(pass, &choice.tile, self.limits, &name(pass));
+        let bindings = lowered.slots.iter().map(|slot| self.bind(slot, [pass, pass], None)).collect();
+        self.launch(lowered.kernel, bindings)?;
+        self.part(choice, lowered.conflicts, lowered.exchanges);
+        Ok(1)
+    }
+
+    /// A launch of two passes that a ring joins, and before it one that clears its counters. Whatever the run before
+    /// left there, and whether it came to its end, this one starts anew.
+    pub fn fused(&mut self, at: usize, ring: &Ring) -> Result<usize, Error> {
+        let (schedule, choices) = (self.schedule, self.choices);
+        let passes = [&schedule.passes[at], &schedule.passes[at + 1]];
+        let tiles = [&choices[at].tile, &choices[at + 1].tile];
+        for (pass, tile) in passes.iter().zip(tiles) {
+            check_pass(pass, tile, self.limits)?;
+        }
+        let most = self.limits.max_blocks.min(u64::from(u32::MAX));
+        too_large("blocks of one launch", fused::blocks(passes, tiles, ring), most, self.limits)?;
+        let counters = self.bind(&Slot::Counters, passes, Some(ring));
+        self.launch(fused::clear(ring, self.limits), vec![counters])?;
+        let name = format!("{}_then_{}", name(passes[0]), name(passes[1]));
+        let lowered = fused::lower(passes, tiles, ring, Order::Ticket, self.limits, &name);
+        let bindings = lowered.slots.iter().map(|slot| self.bind(slot, passes, Some(ring))).collect();
+        self.launch(lowered.kernel, bindings)?;
+        for (i, choice) in choices[at..at + 2].iter().enumerate() {
+            self.part(choice, lowered.conflicts[i], lowered.exchanges[i]);
+        }
+        Ok(2)
+    }
+
+    pub fn finish(mut self) -> (Program, Vec<Part>) {
+        let precision = self.program.problem.precision;
+        self.program.tables = self.tables.iter().map(|&kind| tables::build(kind, precision)).collect();
+        (self.program, self.parts)
+    }
+
+    fn launch(&mut self, kernel: Kernel, bindings: Vec<Binding>) -> Result<(), Error> {
+        let kernel = optimise(kernel, self.limits)?;
+        let program = &mut self.program;
+        let known = program.kernels.iter().position(|other| *other == kernel);
+        let kernel = known.unwrap_or_else(|| {
+            program.kernels.push(kernel);
+            program.kernels.len() - 1
+        });
+        program.launches.push(Launch { kernel, bindings });
+        Ok(())
+    }
+
+    /// What became of a pass of the last launch.
+    fn part(&mut self, choice: &Choice, conflicts: f64, exchanges: u32) {
+        let launch = self.program.launches.len() - 1;
+        let Choice { tile, cost } = choice.clone();
+        self.parts.push(Part { tile, cost, conflicts, exchanges, launch });
+    }
+
+    /// What a slot of the first of these passes up to the last stands for.
+    fn bind(&mut self, slot: &Slot, [first, last]: [&Pass; 2], ring: Option<&Ring>) -> Binding {
+        let array = |array, plane| match array {
+            Array::Input => Binding::Input(plane),
+            Array::Output => Binding::Output(plane),
+            Array::Workspace(region) => {
+                let (offset, bytes) = self.regions[usize::from(region)];
+                Binding::Workspace { offset, bytes }
+            }
+        };
+        match (*slot, ring) {
+            (Slot::Source(plane), _) => array(first.src.array, plane),
+            (Slot::Destination(plane), _) => array(last.dst.array, plane),
+            (Slot::Counters, Some(ring)) => array(Array::Workspace(ring.counters), 0),
+            (Slot::Ring | Slot::Counters, _) => array(first.dst.array, 0),
+            (Slot::Table(kind), _) => {
+                let index = self.tables.iter().position(|&known| known == kind).unwrap_or_else(|| {
+                    self.tables.push(kind);
+                    self.tables.len() - 1
+                });
+                Binding::Table(index as u16)
+            }
+        }
+    }
+}
+
+/// A kernel's name says what it does: readable in profilers and in emitted text.
+fn name(pass: &Pass) -> String {
+    let mut name = String::from("fft");
+    for axis in &pass.axes {
+        name += &format!("_{}", axis.dim.n);
+    }
+    if pass.axes.is_empty() {
+        name += "_copy";
+    }
+    name + match pass.precision {
+        Precision::F32 => "_f32",
+        Precision::F64 => "_f64",
+    }
+}
+
+fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Error> {
+    let name = kernel.name.clone();
+    pass::optimise(kernel, limits).map_err(|error| Error::Plan {
+        problem: format!("kernel {name}"),
+        reason: error.to_string(),
+        would_work: "the cpu device runs every problem".into(),
+    })
+}
+
+fn place_regions(regions: &[u64], precision: Precision) -> (Vec<(u64, u64)>, u64) {
+    let mut at = 0;
+    let placed = regions.iter().map(|elements| {
+        let bytes = elements * precision.complex_bytes();
+        let offset = at;
+        at += bytes.next_multiple_of(REGION_ALIGNMENT);
+        (offset, bytes)
+    });
+    (placed.collect(), at)
+}
+
+/// Refuses a pass whose arrays or launch are beyond the device.
+fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
+    too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;
+    for side in [pass.src, pass.dst] {
+        let bytes = side.span * pass.precision.complex_bytes();
+        too_large("bytes of one array", bytes, limits.max_buffer_bytes, limits)?;
+        if !limits.index64 {
+            too_large("reals of one array", 2 * side.span, u64::from(u32::MAX / 2), limits)?;
+        }
+    }
+    Ok(())
+}
