@@ -89,7 +89,7 @@ fn of_lines(
 /// H200, at rings of 9, 5 and 3 slots: few slots make blocks wait. The first and the last items have nothing of the
 /// other pass beside them.
 pub fn of_fusing(slots: u32, ahead: u32, items: u64) -> f64 {
-    (0.66 + 0.7 / f64::from(slots)) * (1.0 + 0.5 * f64::from(ahead) / items as f64)
+    (0.76 + 1.2 / f64::from(slots).powi(2)) * (1.0 + 0.5 * f64::from(ahead) / items as f64)
 }
 
 /// What a tile takes of the device.

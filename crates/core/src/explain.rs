@@ -292,7 +292,10 @@ impl fmt::Display for Explanation {
             writeln!(f, "   {} -> {}", pass.route.0, pass.route.1)?;
             if let Some(FusedSummary { first, slots, bytes: ring, ahead }) = pass.fused {
                 let (next, ring) = (if first { "next" } else { "last" }, bytes(ring));
-                writeln!(f, "   one launch with the {next} pass: ring of {slots} slots, {ring}, {ahead} ahead")?;
+                writeln!(
+                    f,
+                    "   one launch with the {next} pass: ring of {slots} slots, {ring}, {ahead} ahead"
+                )?;
             }
             writeln!(
                 f,

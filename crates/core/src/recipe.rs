@@ -110,7 +110,7 @@ pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec
     let mut all = vec![first];
     all.extend(drafts);
     distinct(&mut all);
-    let best = all.iter().take(MOST_VARIED);
+    let best = all.iter().filter(|draft| draft.schedule.fused.is_empty()).take(MOST_VARIED);
     let varied: Vec<Draft> = best.flat_map(|draft| draft.varied(problem, limits)).collect();
     let first = all.remove(0);
     all.extend(varied);
@@ -166,11 +166,8 @@ impl Draft {
         Self { schedule, choices, ..*self }
     }
 
-    /// The same with other tiles, one pass at a time, or with two passes fused. Both are varied of what is not fused.
+    /// The same, of which nothing is fused, with other tiles, one pass at a time, or with two passes fused.
     fn varied(&self, problem: &Problem, limits: &Limits) -> Vec<Self> {
-        if !self.schedule.fused.is_empty() {
-            return Vec::new();
-        }
         let offers = fuse::offers(&self.schedule, problem, limits).into_iter();
         let mut all: Vec<Self> = offers.map(|offer| self.with(offer, problem)).collect();
         for (at, pass) in self.schedule.passes.iter().enumerate() {
@@ -339,7 +336,8 @@ impl Recipe {
         let find = |fuse: &Fuse| {
             let tiles = self.tiles.get(fuse.first..).unwrap_or_default();
             let same = |offer: &&Offer| {
-                offer.fuse == *fuse && offer.tiles.iter().zip(tiles).all(|(choice, tile)| choice.tile == *tile)
+                offer.fuse == *fuse
+                    && offer.tiles.iter().zip(tiles).all(|(choice, tile)| choice.tile == *tile)
             };
             let found = all.iter().find(same).cloned();
             found.ok_or_else(|| refused(format!("the search does not offer {fuse:?}")))

@@ -172,6 +172,7 @@ fn forced(problem: &Problem, radices: &[&[u32]], tile: &Tile, limits: &Limits) -
             kinds.push(kind);
             Binding::Table(kinds.len() as u16 - 1)
         }
+        Slot::Ring | Slot::Counters => unreachable!("one pass has no ring"),
     });
     let launch = Launch { kernel: 0, bindings: bindings.collect() };
     let kernel = optimise(lowered.kernel, limits).expect("the kernel is well formed");

@@ -58,6 +58,21 @@ fn a_cluster_is_as_accepted() {
     golden("fft_1024_cluster.ptx", &emit::ptx(&program.kernels[0], 90).unwrap());
 }
 
+/// Two passes in one launch: tickets, counters, and a ring past the L1.
+#[test]
+fn a_fused_launch_is_as_accepted() {
+    let device =
+        Limits { shared_bytes: 2200, max_threads: 64, max_cluster: 1, l2_bytes: 160 << 10, ..Limits::h200() };
+    let problem = Fft::new([1024]).batch(64).build().unwrap();
+    let program = warpfft_core::compile(&problem, &device).unwrap();
+    assert_eq!(program.launches.len(), 2);
+    golden("fft_1024_fused.ptx", &emit::ptx(&program.kernels[1], 90).unwrap());
+    let text = emit::ptx(&program.kernels[1], 75).unwrap();
+    assert!(text.starts_with(".version 6.3\n"), "{text}");
+    let error = emit::wgsl(&program.kernels[1], false).unwrap_err();
+    assert!(matches!(&error, EmitError::Operation { .. }), "{error}");
+}
+
 #[test]
 fn wgsl_is_as_accepted_and_valid() {
     for case in kernels::all() {

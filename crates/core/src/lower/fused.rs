@@ -10,8 +10,8 @@ use crate::kernel::{Access, Builder, Cache, Cmp, Kernel, Op, Space, Special, Typ
 use crate::pass::{Pass, PassDim};
 use crate::target::Limits;
 
-use super::tile::Tile;
 use super::digits::Digits;
+use super::tile::Tile;
 use super::{Lowering, Slot};
 
 /// Words from one counter to the next: each lies in a cache line of its own.
@@ -153,7 +153,8 @@ pub fn lower(
 
     lowering.b.open_branch();
     let b = &mut lowering.b;
-    let [item, tile] = [b.div_const(place, firsts_of(&work), most), b.rem_const(place, firsts_of(&work), most)];
+    let [item, tile] =
+        [b.div_const(place, firsts_of(&work), most), b.rem_const(place, firsts_of(&work), most)];
     let later = b.add_const(number, work.ahead);
     let (item, tile) = (b.select(early, item, later), b.select(early, tile, within));
     lowering.tile_of_item(item, tile, &work, ring, counters, true);
@@ -263,7 +264,15 @@ impl<'a> Lowering<'a> {
     }
 
     /// Where a tile of an item lies, in memory and in the ring.
-    fn tile_of_item(&mut self, item: Value, tile: Value, work: &Work, ring: &Ring, counters: Space, first: bool) {
+    fn tile_of_item(
+        &mut self,
+        item: Value,
+        tile: Value,
+        work: &Work,
+        ring: &Ring,
+        counters: Space,
+        first: bool,
+    ) {
         let (numbering, within): (Vec<usize>, Vec<usize>) =
             self.block_order().into_iter().partition(|&d| numbers_items(&self.pass.batch[d], first));
         let zero = self.b.u32(0);

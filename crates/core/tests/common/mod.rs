@@ -111,7 +111,8 @@ pub fn run_in(
             })
             .collect();
         let mut borrowed: Vec<&mut GlobalBuffer> = taken.iter_mut().collect();
-        let report = simulate_with(kernel, limits, &mut borrowed, options).map_err(|fault| fault.to_string())?;
+        let report =
+            simulate_with(kernel, limits, &mut borrowed, options).map_err(|fault| fault.to_string())?;
         total += report;
         for (binding, buffer) in launch.bindings.iter().zip(taken) {
             match *binding {

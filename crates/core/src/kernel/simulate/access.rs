@@ -275,8 +275,9 @@ impl Machine<'_> {
                 continue;
             };
             data[at] = data[at].wrapping_add(by[lane]);
+            let sum = data[at];
             if !relaxed {
-                self.order.release((buffer, at as u64), lane as u32);
+                self.order.release((buffer, at as u64), lane as u32, sum);
             }
         }
         if inst.op == Op::CounterAdd { Ok(()) } else { self.define(inst, vec![Column::U32(old)]) }
@@ -295,7 +296,7 @@ impl Machine<'_> {
                 );
                 return Err(Fault::Deadlock { at: self.site(lane), why });
             }
-            self.order.acquire((buffer, at as u64), lane as u32);
+            self.order.acquire_by((buffer, at as u64), lane as u32, wanted);
         }
         Ok(())
     }

@@ -382,7 +382,12 @@ fn only_polls(code: &Code<'_>) -> bool {
             !is_sync(step.inst.op)
                 && !matches!(
                     step.inst.op,
-                    Op::Store { .. } | Op::AtomicAdd { .. } | Op::CounterAdd | Op::CounterWait | Op::Loop | Op::If
+                    Op::Store { .. }
+                        | Op::AtomicAdd { .. }
+                        | Op::CounterAdd
+                        | Op::CounterWait
+                        | Op::Loop
+                        | Op::If
                 )
         })
 }

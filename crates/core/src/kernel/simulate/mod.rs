@@ -50,6 +50,8 @@ mod sync;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_counters;
+#[cfg(test)]
 mod tests_order;
 #[cfg(test)]
 mod tests_sync;
