@@ -85,6 +85,7 @@ fn time(
                     kinds.push(kind);
                     Binding::Table(kinds.len() as u16 - 1)
                 }
+                Slot::Ring | Slot::Counters => unreachable!("one pass has no ring"),
             });
             let launches = vec![Launch { kernel: 0, bindings: bindings.collect() }];
             let program = Program {
