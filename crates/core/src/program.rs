@@ -136,7 +136,7 @@ impl Compiled {
         let choose = |pass| tile::choose(pass, limits).ok_or_else(|| no_tile(pass, limits));
         let choices = schedule.passes.iter().map(choose).collect::<Result<_, _>>()?;
         let (schedule, choices) = fuse::cheapest(schedule, choices, problem, limits);
-        Self::lowered(problem, limits, schedule, choices)
+        Self::lowered(problem, limits, schedule, &choices)
     }
 
     /// Compiles a problem by a recipe, where the search that found it still offers it.
@@ -147,16 +147,16 @@ impl Compiled {
     pub fn by(recipe: &Recipe, problem: &Problem, limits: &Limits) -> Result<Self, Error> {
         check(problem, limits)?;
         let (schedule, choices) = recipe.followed(problem, limits)?;
-        Self::lowered(problem, limits, schedule, choices)
+        Self::lowered(problem, limits, schedule, &choices)
     }
 
     fn lowered(
         problem: &Problem,
         limits: &Limits,
         schedule: Schedule,
-        choices: Vec<Choice>,
+        choices: &[Choice],
     ) -> Result<Self, Error> {
-        let mut link = Link::new(problem, limits, &schedule, &choices);
+        let mut link = Link::new(problem, limits, &schedule, choices);
         let mut next = 0;
         while next < schedule.passes.len() {
             let ring = schedule.fused.iter().find(|(fuse, _)| fuse.first == next);

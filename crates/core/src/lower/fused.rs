@@ -8,6 +8,7 @@
 use crate::cost;
 use crate::kernel::{Access, Builder, Cache, Cmp, Kernel, Op, Space, Special, Type, Value};
 use crate::pass::{Pass, PassDim};
+use crate::problem::Precision;
 use crate::target::Limits;
 
 use super::digits::Digits;
@@ -127,8 +128,13 @@ pub fn lower(
     let work = Work::of(passes, tiles, ring);
     let mut b = Builder::new(name, tiles[0].threads, work.blocks());
     let took = [0, 1].map(|i| cost::occupancy(passes[i], tiles[i], limits));
+    let resident = took.iter().flatten().map(|took| took.blocks).min().unwrap_or(0);
     if took.iter().flatten().any(|took| took.asked) {
-        b.min_blocks(took.iter().flatten().map(|took| took.blocks).min().unwrap_or(0));
+        b.min_blocks(resident);
+    } else if passes[0].precision == Precision::F64 && passes.iter().any(|pass| !binary(pass)) {
+        // Left alone with two bodies of wide numbers, the assembler spills for the sake of one block more; not with
+        // the short codelets of powers of two.
+        b.min_blocks(resident.saturating_sub(1).max(1));
     }
     let mut lowering = Lowering::new(b, passes[0], tiles[0], limits);
     lowering.shared_limit -= TICKET_BYTES;
@@ -188,6 +194,11 @@ pub fn lower(
 
 fn firsts_of(work: &Work) -> u32 {
     work.tiles[0] as u32
+}
+
+/// Whether all stages have powers of two as radices.
+fn binary(pass: &Pass) -> bool {
+    pass.axes.iter().flat_map(|axis| axis.method.radices()).all(|radix| radix.is_power_of_two())
 }
 
 /// A kernel that makes the counters ready.
