@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use crate::lower::cluster::{Cut, TICKET_BYTES};
 use crate::lower::digits::Digits;
+use crate::lower::places;
 use crate::lower::tile::{self, Tile};
 use crate::lower::twiddle::{Powers, exact_powers};
 use crate::math::factor;
@@ -151,7 +152,7 @@ impl<'a> Model<'a> {
             let share = |stage: Stage| Stage { points: elements * stage.points / points, ..stage };
             stages.extend(own.into_iter().map(share));
             if let Method::Coprime(parts) = &axis.method {
-                permutations += 1.0 + parts.len() as f64;
+                permutations += if places::alone(parts).is_some() { 0.0 } else { 2.0 };
             }
         }
         let useful: u64 =
@@ -217,7 +218,7 @@ impl<'a> Model<'a> {
         // Blocks that stay hold the tile that is under way, its places on both sides, and a root for each stage.
         let flat = (self.useful / f64::from(threads)).ceil() as u32;
         let full = lean + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32;
-        let stays = self.convolves && full <= STAYING.min(file);
+        let stays = self.convolves && self.permutations > 0.0 && full <= STAYING.min(file);
         let registers = if stays { full } else { lean };
         let tickets = if self.cluster > 1 { TICKET_BYTES } else { 0 };
         let aside = if self.aside > 0 { (self.aside * self.bytes) as u32 + 32 } else { 0 };

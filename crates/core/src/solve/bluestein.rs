@@ -6,7 +6,7 @@ use crate::math::factor;
 use crate::plan::Plan;
 use crate::planner::Planner;
 
-use super::{Solver, rising};
+use super::{Solver, falling};
 
 /// Any length; offered where a prime factor has no codelet.
 pub struct Bluestein;
@@ -28,7 +28,7 @@ impl Solver for Bluestein {
             families.iter().filter_map(|primes| factor::smooth_at_least(least, primes)).collect();
         lengths.dedup();
         // What is best alone need not be best twice in a row with a product between.
-        let mut inner: Vec<Plan> = lengths.iter().flat_map(|&m| planner.stages(m)).map(rising).collect();
+        let mut inner: Vec<Plan> = lengths.iter().flat_map(|&m| planner.stages(m)).map(falling).collect();
         if inner.is_empty() {
             inner.extend(lengths.iter().filter_map(|&m| planner.several(m)));
         }
