@@ -15,7 +15,7 @@ use warpfft::{Device, Measurement, Timing, Wisdom};
 use crate::engine;
 use crate::error::CliError;
 use crate::io::Samples;
-use crate::options::{DeviceArg, PrecisionArg, Shape};
+use crate::options::{BatchArgs, DeviceArg, Shape};
 use crate::progress::Progress;
 use crate::{report, suite};
 
@@ -42,17 +42,12 @@ pub struct Bench {
     #[arg(required_unless_present_any = ["suite", "compare", "report"])]
     shapes: Vec<Shape>,
 
-    /// Transforms in one call
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    batch: u64,
+    #[command(flatten)]
+    asked: BatchArgs,
 
     /// Where to run
     #[arg(long, value_enum, default_value_t = DeviceArg::Auto)]
     device: DeviceArg,
-
-    /// Width of the numbers
-    #[arg(long, value_enum, default_value_t = PrecisionArg::F32)]
-    precision: PrecisionArg,
 
     /// Time to spend on each shape
     #[arg(long, default_value_t = 0.5, value_parser = seconds)]
@@ -192,13 +187,18 @@ impl Bench {
         let device = self.device()?;
         let mut rows = Vec::new();
         if !self.json {
-            report::line(&format!("{}, batch {}, {:?}", device.name(), self.batch, self.precision))?;
+            report::line(&format!(
+                "{}, batch {}, {:?}",
+                device.name(),
+                self.asked.batch,
+                self.asked.precision
+            ))?;
             report::line("        shape      time us    copy us  copies     GB/s   GFLOP/s     error")?;
         }
         for shape in &self.shapes {
             let row = self.measure(&device, shape)?;
             if self.json {
-                rows.push(row.as_json(&device, self.batch));
+                rows.push(row.as_json(&device, self.asked.batch));
             } else {
                 report::line(&row.as_text())?;
             }
@@ -207,16 +207,16 @@ impl Bench {
     }
 
     fn measure<'a>(&self, device: &Device, shape: &'a Shape) -> Result<Row<'a>, CliError> {
-        let precision = self.precision.precision();
+        let precision = self.asked.precision.precision();
         let problem = |batch, precision| {
             engine::packed_problem(shape, batch, precision, Direction::Forward, Placement::OutOfPlace)
         };
-        let whole = problem(self.batch, precision)?;
+        let whole = problem(self.asked.batch, precision)?;
         let _progress = Progress::start("measuring", None);
         let timing = Timing { budget: Duration::from_secs_f64(self.seconds), in_cache: self.in_cache };
         let measured = device.plan(&whole)?.measure(timing)?;
         let points: u64 = shape.0.iter().product();
-        let checked = self.batch.min((MOST_CHECKED / points).max(1));
+        let checked = self.asked.batch.min((MOST_CHECKED / points).max(1));
         let error = (points <= MOST_CHECKED).then(|| error(device, &problem(checked, precision)?));
         Ok(Row { shape, problem: whole, measured, error: error.transpose()? })
     }

@@ -11,7 +11,7 @@ use warpfft::{Device, Error, Tuned, Wisdom, wisdom};
 use crate::bench::seconds;
 use crate::engine;
 use crate::error::CliError;
-use crate::options::{DeviceArg, PrecisionArg, Shape};
+use crate::options::{BatchArgs, DeviceArg, Shape};
 use crate::progress::Progress;
 use crate::report;
 use crate::suite::{Case, chosen, interrupt};
@@ -31,17 +31,12 @@ pub struct Tune {
     #[arg(required_unless_present = "suite")]
     shapes: Vec<Shape>,
 
-    /// Transforms in one call
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    batch: u64,
+    #[command(flatten)]
+    asked: BatchArgs,
 
     /// Where to run
     #[arg(long, value_enum, default_value_t = DeviceArg::Auto)]
     device: DeviceArg,
-
-    /// Width of the numbers
-    #[arg(long, value_enum, default_value_t = PrecisionArg::F32)]
-    precision: PrecisionArg,
 
     /// Transform in place
     #[arg(long)]
@@ -146,10 +141,10 @@ impl Tune {
             // Rows of kinds that are not there yet have nothing to tune.
             return Ok(rows.iter().filter_map(|row: &Case| row.problem().ok()).collect());
         }
-        let precision = self.precision.precision();
+        let precision = self.asked.precision.precision();
         let placement = if self.in_place { Placement::InPlace } else { Placement::OutOfPlace };
         let problem =
-            |shape| engine::packed_problem(shape, self.batch, precision, Direction::Forward, placement);
+            |shape| engine::packed_problem(shape, self.asked.batch, precision, Direction::Forward, placement);
         self.shapes.iter().map(problem).collect()
     }
 }
