@@ -32,11 +32,13 @@ Examples:
   warpfft bench --suite h200 --only 'f32 1d-two-*' --only 24x24x24 --budget 60 --csv out.csv
   warpfft bench --compare bench/h200-suite.csv out.csv --tolerance 5%
 
-A copy reads and writes the same bytes in the same run, on the same device: of several kinds, the fastest. Small
-data is spread over many buffers, so that neither works from the cache; 1.00 copies is the floor. GFLOP/s count 5 N log2 N for N points. The error is the relative L2
-distance from a transform of the same random data in twice double precision; - means that it would take too long.
+A copy reads and writes the same bytes in the same run, on the same device: of several kinds, the fastest. Small \
+data is spread over many buffers, so that neither works from the cache; 1.00 copies is the floor. GFLOP/s count \
+5 N log2 N for N points. The error is the relative L2 distance from a transform of the same random data in twice \
+double precision; - means that it would take too long.
 
-A suite is a file of lines kind,precision,shape,batch[,group] below a header of these names; docs/performance.md says more.")]
+A suite is a file of lines kind,precision,shape,batch[,group][,data] below a header of these names; \
+docs/performance.md says more.")]
 pub struct Bench {
     /// Lengths with x between: 1024, 512x512, 64x64x64
     #[arg(required_unless_present_any = ["suite", "compare", "report"])]

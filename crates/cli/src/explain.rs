@@ -20,7 +20,7 @@ Examples:
   warpfft explain 1009 --batch 4096 --precision f64 --limits a100 --json
   warpfft explain 64x64x64 --device cuda
 
-The limits h200, a100, t4, vulkan-min and webgpu-min need no device. Without --limits and --device, the best
+The limits h200, a100, t4, vulkan-min and webgpu-min need no device. Without --limits and --device, the best \
 GPU of this machine is explained or, where there is none, the h200.")]
 pub struct Explain {
     /// Lengths with x between: 1024, 512x512, 64x64x64

@@ -23,9 +23,10 @@ Examples:
   warpfft tune 1000 4096 24x24x24 --batch 1000 --budget 30s
   warpfft tune --suite h200 --only '1d-smooth*' --budget 600s -o h200.json
 
-Each transform gets its share of the time: the cost model's choice and its best rivals run in turns on the same data,
-the fastest whose output is right wins. It is written to the file at once; what is there of other problems and
-devices stays. Set WARPFFT_WISDOM to the file, and every program that uses the library plans by it.")]
+Each transform gets its share of the time: the cost model's choice and its best rivals run in turns on the same \
+data, the fastest whose output is right wins. It is written to the file at once; what is there of other problems and \
+devices stays. Set WARPFFT_WISDOM to the file, and every program that uses the library plans by it, for other batches \
+too where both fill the GPU.")]
 pub struct Tune {
     /// Lengths with x between: 1024, 512x512, 64x64x64
     #[arg(required_unless_present = "suite")]
