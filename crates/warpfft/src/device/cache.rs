@@ -9,6 +9,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::hash::hash;
+
 /// First bytes of an entry; the number is the format's.
 const MAGIC: &[u8; 8] = b"warpfft1";
 /// Bytes of an entry before its content: the first bytes, and a hash of the content.
@@ -50,7 +52,6 @@ impl DiskCache {
     }
 
     /// Whether there is an entry whose name ends so.
-    #[cfg(feature = "cuda")]
     pub fn has_any(&self, ending: &str) -> bool {
         let listed = self.folder.as_ref().and_then(|folder| std::fs::read_dir(folder).ok());
         listed.is_some_and(|entries| {
@@ -99,26 +100,6 @@ fn write_whole(folder: &Path, name: &str, content: &[u8]) -> std::io::Result<()>
     write().inspect_err(|_| drop(std::fs::remove_file(&temporary)))
 }
 
-/// A hash of content, the same in every run and on every machine. Not for content that someone would forge.
-pub(crate) fn hash(content: &[u8]) -> u128 {
-    // The multiplication of FNV-1a in 128 bits, 8 bytes a step, with the high half folded down so that all of
-    // the state takes part.
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    let step = |state: u128, word: u64| {
-        let mixed = (state ^ u128::from(word)).wrapping_mul(PRIME);
-        mixed ^ (mixed >> 67)
-    };
-    let mut words = content.chunks_exact(8);
-    let mut state = step(BASIS, content.len() as u64);
-    for word in &mut words {
-        state = step(state, u64::from_le_bytes(word.try_into().unwrap_or_default()));
-    }
-    let mut last = [0; 8];
-    last[..words.remainder().len()].copy_from_slice(words.remainder());
-    step(step(state, u64::from_le_bytes(last)), 0x9e37_79b9_7f4a_7c15)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,7 +121,6 @@ mod tests {
         assert_eq!(left, 1, "no temporary file stays");
     }
 
-    #[cfg(feature = "cuda")]
     #[test]
     fn entries_are_found_by_their_ending() {
         let cache = cache("ending");
@@ -241,18 +221,5 @@ mod tests {
             "{names:?}"
         );
         assert!((1..=9).contains(&names.len()), "{names:?}");
-    }
-
-    #[test]
-    fn hashes_tell_texts_apart() {
-        let mut seen = std::collections::HashSet::new();
-        for length in 0..40 {
-            for bit in 0..8 * length {
-                let mut text = vec![0_u8; length];
-                text[bit / 8] |= 1 << (bit % 8);
-                assert!(seen.insert(hash(&text)));
-            }
-            assert!(seen.insert(hash(&vec![0; length])));
-        }
     }
 }

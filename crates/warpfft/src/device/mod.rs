@@ -1,12 +1,14 @@
 //! Where plans run. One device more is one file here, and one line in [`DeviceKind`] and in each `match` on it.
 
 pub(crate) mod backend;
-#[cfg(any(feature = "cuda", feature = "wgpu"))]
+#[cfg(feature = "cuda")]
 mod cache;
 mod check;
 mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+mod hash;
 mod outline;
 #[cfg(feature = "cuda")]
 mod recent;
