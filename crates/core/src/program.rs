@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::kernel::{Kernel, Verified, pass};
 use crate::lower::tile::{self, Choice, Tile};
-use crate::lower::{self, Slot};
+use crate::lower::{self, Lowered, Slot};
 use crate::pass::{Array, Pass, TableKind};
 use crate::problem::{Precision, Problem};
 use crate::recipe::Recipe;
@@ -73,6 +73,31 @@ pub struct Program {
     pub launches: Vec<Launch>,
     /// Bytes of workspace.
     pub workspace_bytes: u64,
+}
+
+impl Program {
+    /// The program of one pass that solves the problem by itself, lowered under a tile that no search chose: for
+    /// tests, and to time it.
+    ///
+    /// # Errors
+    ///
+    /// A kernel that is not well formed, or beyond the device.
+    pub fn of_pass(problem: &Problem, pass: &Pass, lowered: Lowered, limits: &Limits) -> Result<Self, Error> {
+        let mut tables = Vec::new();
+        let bindings = lowered.slots.iter().map(|slot| bind(slot, pass, &[], &mut tables)).collect();
+        Ok(Self {
+            problem: problem.clone(),
+            kernels: vec![optimise(lowered.kernel, limits)?],
+            tables: contents(&tables, problem.precision),
+            launches: vec![Launch { kernel: 0, bindings }],
+            workspace_bytes: 0,
+        })
+    }
+}
+
+/// What the kinds of table stand for.
+fn contents(kinds: &[TableKind], precision: Precision) -> Vec<Table> {
+    kinds.iter().map(|&kind| tables::build(kind, precision)).collect()
 }
 
 /// Workspace regions start at multiples of this many bytes.
@@ -182,7 +207,7 @@ impl Compiled {
                 exchanges: lowered.exchanges,
             });
         }
-        program.tables = tables.iter().map(|&kind| tables::build(kind, problem.precision)).collect();
+        program.tables = contents(&tables, problem.precision);
         Ok(Self { program, schedule, parts })
     }
 }
