@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::kernel::{Kernel, Verified};
+use crate::lower::Lowered;
 use crate::lower::tile::{self, Choice, Tile};
 use crate::pass::Pass;
 use crate::problem::{Precision, Problem};
@@ -75,6 +76,18 @@ pub struct Program {
     pub launches: Vec<Launch>,
     /// Bytes of workspace.
     pub workspace_bytes: u64,
+}
+
+impl Program {
+    /// The program of one pass that solves the problem by itself, lowered under a tile that no search chose: for
+    /// tests, and to time it.
+    ///
+    /// # Errors
+    ///
+    /// A kernel that is not well formed, or beyond the device.
+    pub fn of_pass(problem: &Problem, pass: &Pass, lowered: Lowered, limits: &Limits) -> Result<Self, Error> {
+        Link::new(problem, limits, &[]).alone(pass, lowered)
+    }
 }
 
 /// Compiles a problem for a device: everything from the request's canonical form to kernels that can be emitted.
@@ -156,14 +169,17 @@ impl Compiled {
         schedule: Schedule,
         choices: &[Choice],
     ) -> Result<Self, Error> {
-        let mut link = Link::new(problem, limits, &schedule, choices);
+        let mut link = Link::new(problem, limits, &schedule.regions);
         let mut next = 0;
-        while next < schedule.passes.len() {
-            let ring = schedule.fused.iter().find(|(fuse, _)| fuse.first == next);
-            next += match ring {
-                Some((_, ring)) => link.fused(next, ring)?,
-                None => link.single(next)?,
-            };
+        while let (Some(pass), Some(choice)) = (schedule.passes.get(next), choices.get(next)) {
+            if let Some((_, ring)) = schedule.fused.iter().find(|(fuse, _)| fuse.first == next) {
+                let (second, other) = (&schedule.passes[next + 1], &choices[next + 1]);
+                link.fused([pass, second], [choice, other], ring)?;
+                next += 2;
+            } else {
+                link.single(pass, choice)?;
+                next += 1;
+            }
         }
         let (program, parts) = link.finish();
         Ok(Self { program, schedule, parts })

@@ -139,7 +139,7 @@ pub fn lower(
     let mut lowering = Lowering::new(b, passes[0], tiles[0], limits);
     lowering.shared_limit -= TICKET_BYTES;
     let counters = lowering.declare_fused(passes, ring);
-    let place = lowering.place(order, counters, &work);
+    let place = lowering.own_place(order, counters, &work);
     let head = lowering.b.u32((work.ahead * work.tiles[0]) as u32);
     let main = ((work.items - work.ahead) * (work.tiles[0] + work.tiles[1])) as u32;
     // A place in the steps of both passes, the item's number in these, and the place in its step.
@@ -252,7 +252,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The block's place in the order of all blocks, the same in all its threads.
-    fn place(&mut self, order: Order, counters: Space, work: &Work) -> Value {
+    fn own_place(&mut self, order: Order, counters: Space, work: &Work) -> Value {
         let index = self.b.special(Special::BlockIndex);
         if order == Order::Index || work.blocks() == 1 {
             return index;

@@ -6,8 +6,9 @@ mod coprime;
 pub mod digits;
 pub mod exchange;
 pub mod fused;
+mod in_place;
 mod memory;
-mod places;
+pub(crate) mod places;
 mod prefetch;
 pub mod tile;
 pub mod twiddle;
@@ -86,8 +87,6 @@ pub(crate) struct Lowering<'a> {
     shared: Option<Space>,
     /// A shared array that another pass of the launch has used, and its blocks do not.
     spare: Option<Space>,
-    /// First points of Rader's rows.
-    first: Option<Space>,
     shared_limit: u32,
     subgroup: u32,
     cluster: Option<Cluster>,
@@ -123,7 +122,7 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     let last = u64::from(tile.cluster) * tiles - 1;
     let index = lowering.b.div_const(block, tile.cluster, last);
     lowering.move_to(index, tiles - 1);
-    if let Some(took) = took.filter(|took| !took.stays) {
+    if let Some(took) = took.filter(|_| blocks == tiles) {
         lowering.prefetch(&took, limits);
     }
     if let Some(cut) = cut {
@@ -166,7 +165,6 @@ impl<'a> Lowering<'a> {
             share: None,
             shared: None,
             spare: None,
-            first: None,
             shared_limit: limits.shared_bytes,
             subgroup: limits.subgroup,
             cluster: None,
@@ -235,7 +233,9 @@ impl<'a> Lowering<'a> {
         let held = self.load(&load);
         let (current, mut held) = self.transform(&stages, load, held);
         if self.pass.twiddle.is_some() {
-            held = self.pass_twiddle(&current, held);
+            for (slot, x) in held.iter_mut().enumerate() {
+                self.pass_twiddle(&current, slot as u32, x);
+            }
         }
         if current != store {
             held = self.exchange(&held, &current, &store);

@@ -5,10 +5,9 @@ use crate::error::Error;
 use crate::kernel::{Kernel, Verified, pass};
 use crate::lower::fused::{self, Order, Ring};
 use crate::lower::tile::{Choice, Tile};
-use crate::lower::{self, Slot};
+use crate::lower::{self, Lowered, Slot};
 use crate::pass::{Array, Pass, TableKind};
 use crate::problem::{Precision, Problem};
-use crate::schedule::Schedule;
 use crate::tables;
 use crate::target::Limits;
 
@@ -18,8 +17,6 @@ const REGION_ALIGNMENT: u64 = 512;
 /// A program that is being put together.
 pub(super) struct Link<'a> {
     limits: &'a Limits,
-    schedule: &'a Schedule,
-    choices: &'a [Choice],
     /// First byte of each region of the workspace, and its bytes.
     regions: Vec<(u64, u64)>,
     tables: Vec<TableKind>,
@@ -28,8 +25,9 @@ pub(super) struct Link<'a> {
 }
 
 impl<'a> Link<'a> {
-    pub fn new(problem: &Problem, limits: &'a Limits, schedule: &'a Schedule, choices: &'a [Choice]) -> Self {
-        let (regions, workspace_bytes) = place_regions(&schedule.regions, problem.precision);
+    /// Nothing yet, with a workspace of regions of so many elements.
+    pub fn new(problem: &Problem, limits: &'a Limits, regions: &[u64]) -> Self {
+        let (regions, workspace_bytes) = place_regions(regions, problem.precision);
         let program = Program {
             problem: problem.clone(),
             kernels: Vec::new(),
@@ -37,26 +35,30 @@ impl<'a> Link<'a> {
             launches: Vec::new(),
             workspace_bytes,
         };
-        Self { limits, schedule, choices, regions, tables: Vec::new(), program, parts: Vec::new() }
+        Self { limits, regions, tables: Vec::new(), program, parts: Vec::new() }
     }
 
-    /// A launch of one pass; gives how many passes it does.
-    pub fn single(&mut self, at: usize) -> Result<usize, Error> {
-        let (pass, choice) = (&self.schedule.passes[at], &self.choices[at]);
+    /// A program of one pass, as it was lowered.
+    pub fn alone(mut self, pass: &Pass, lowered: Lowered) -> Result<Program, Error> {
+        let bindings = lowered.slots.iter().map(|slot| self.bind(slot, [pass, pass], None)).collect();
+        self.launch(lowered.kernel, bindings)?;
+        Ok(self.finish().0)
+    }
+
+    /// A launch of one pass.
+    pub fn single(&mut self, pass: &Pass, choice: &Choice) -> Result<(), Error> {
         check_pass(pass, &choice.tile, self.limits)?;
         let lowered = lower::lower(pass, &choice.tile, self.limits, &name(pass));
         let bindings = lowered.slots.iter().map(|slot| self.bind(slot, [pass, pass], None)).collect();
         self.launch(lowered.kernel, bindings)?;
         self.part(choice, lowered.conflicts, lowered.exchanges);
-        Ok(1)
+        Ok(())
     }
 
     /// A launch of two passes that a ring joins, and before it one that clears its counters. Whatever the run before
     /// left there, and whether it came to its end, this one starts anew.
-    pub fn fused(&mut self, at: usize, ring: &Ring) -> Result<usize, Error> {
-        let (schedule, choices) = (self.schedule, self.choices);
-        let passes = [&schedule.passes[at], &schedule.passes[at + 1]];
-        let tiles = [&choices[at].tile, &choices[at + 1].tile];
+    pub fn fused(&mut self, passes: [&Pass; 2], choices: [&Choice; 2], ring: &Ring) -> Result<(), Error> {
+        let tiles = choices.map(|choice| &choice.tile);
         for (pass, tile) in passes.iter().zip(tiles) {
             check_pass(pass, tile, self.limits)?;
         }
@@ -68,10 +70,10 @@ impl<'a> Link<'a> {
         let lowered = fused::lower(passes, tiles, ring, Order::Ticket, self.limits, &name);
         let bindings = lowered.slots.iter().map(|slot| self.bind(slot, passes, Some(ring))).collect();
         self.launch(lowered.kernel, bindings)?;
-        for (i, choice) in choices[at..at + 2].iter().enumerate() {
+        for (i, choice) in choices.into_iter().enumerate() {
             self.part(choice, lowered.conflicts[i], lowered.exchanges[i]);
         }
-        Ok(2)
+        Ok(())
     }
 
     pub fn finish(mut self) -> (Program, Vec<Part>) {
