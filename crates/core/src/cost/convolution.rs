@@ -13,12 +13,14 @@ const PERMUTED: f64 = 20.0;
 const WAIT: f64 = 0.3;
 /// Copies that halving the threads below 96 adds.
 const SMALL: f64 = 0.4;
+/// Bytes of a tile of several rows beyond which none was timed.
+const WIDE: f64 = 20_000.0;
 /// Points of a convolution that blocks which stay do faster: their tables fit in registers.
 const STAYING_POINTS: u64 = 64;
 /// Registers of a thread whose block stays.
 const STAYING_REGISTERS: u32 = 128;
 /// Registers beside a group and what its codelet needs.
-const BESIDE: u32 = 34;
+const BESIDE: u32 = 40;
 /// Room that pads take in shared memory, in parts of the tile.
 const PADS: u32 = 12;
 
@@ -30,11 +32,19 @@ impl Model<'_> {
         let warps = threads.next_multiple_of(limits.subgroup);
         // The assembler shares the file out to blocks rounded up to four warps.
         let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
-        let need = |radix: u32| words * (2 * radix + radix::facts(radix).scratch) + BESIDE;
+        let need = |radix: u32| {
+            let scratch = radix::facts(radix).scratch;
+            // The longest codelets were seen to need more than the data and one set of sums beside it.
+            let sets = if scratch > 16 && !radix.is_power_of_two() && radix != 25 { 4 } else { 1 };
+            words * (2 * radix + scratch * if radix > 16 { sets.max(2) } else { 1 }) + BESIDE
+        };
         let group = self.stages.iter().map(|stage| need(stage.radix)).max().unwrap_or(BESIDE);
         let lean = group + if self.twiddled { 28 * words } else { 0 };
         let flat = (self.useful / f64::from(threads)).ceil() as u32;
-        let full = lean + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32;
+        // On the permuted ways in and out a thread holds its share of the tile, and where it goes.
+        let ends = if self.permutations > 0.0 { (2 * words + 4) * flat + BESIDE + 20 } else { 0 };
+        let lean = lean.max(ends);
+        let full = lean + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32 + 20;
         let short = self.permutations > 0.0 && self.longest <= STAYING_POINTS;
         let stays = short && full <= STAYING_REGISTERS.min(file);
         let registers = if stays { full } else { lean };
@@ -45,7 +55,8 @@ impl Model<'_> {
         let padded = shared_bytes + shared_bytes / PADS;
         let by_shared = limits.shared_per_sm / (padded + 1024);
         let by_threads = (limits.threads_per_sm / warps).min(limits.blocks_per_sm);
-        let by_registers = limits.registers_per_sm / (registers.next_multiple_of(8) * warps);
+        // What it is asked for leaves the assembler a margin, so that it need not spill.
+        let by_registers = limits.registers_per_sm / ((registers * 3 / 2).next_multiple_of(8) * warps);
         let blocks = by_shared.min(by_threads).min(by_registers).max(1);
         let per_thread = self.elements.div_ceil(u64::from(threads)) as u32;
         // Left alone, the assembler loads tables ahead of their use until its registers are full.
@@ -69,8 +80,10 @@ impl Model<'_> {
         let wait = WAIT * waits / resident;
         let busy = (1.0 + (issue / ISSUE_BUDGET).powi(2) + wait * wait).sqrt();
         let small = (96.0 / f64::from(threads)).log2().max(0.0) * SMALL;
+        let bytes = self.elements as f64 * self.bytes as f64;
+        let wide = if self.several { (bytes / WIDE).log2().max(0.0) * 0.3 } else { 0.0 };
         let few = (1.0 - self.blocks as f64 / f64::from(2 * self.limits.multiprocessors)).max(0.0) * 0.5;
-        Some(busy * self.segments + small + few)
+        Some(busy * self.segments + small + wide + few)
     }
 }
 
