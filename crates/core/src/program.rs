@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::kernel::{Kernel, Verified};
 use crate::lower::Lowered;
+use crate::lower::fused::Form;
 use crate::lower::tile::{self, Choice, Tile};
 use crate::pass::Pass;
 use crate::problem::{Precision, Problem};
@@ -87,6 +88,28 @@ impl Program {
     /// A kernel that is not well formed, or beyond the device.
     pub fn of_pass(problem: &Problem, pass: &Pass, lowered: Lowered, limits: &Limits) -> Result<Self, Error> {
         Link::new(problem, limits, &[]).alone(pass, lowered)
+    }
+
+    /// The program of a schedule of two fused passes, under tiles and in a form that no search chose: for tests, and
+    /// to time it.
+    ///
+    /// # Errors
+    ///
+    /// The schedule is not of two fused passes, or a kernel is not well formed, or beyond the device.
+    pub fn of_fused(
+        problem: &Problem,
+        schedule: &Schedule,
+        tiles: [&Tile; 2],
+        form: Form,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let ([one, two], [(_, ring)]) = (&schedule.passes[..], &schedule.fused[..]) else {
+            return Err(Error::Recipe { detail: "the schedule is not of two fused passes".into() });
+        };
+        let mut link = Link::new(problem, limits, &schedule.regions);
+        let choices = tiles.map(|tile| Choice { tile: tile.clone(), cost: 0.0 });
+        link.fused([one, two], [&choices[0], &choices[1]], ring, form)?;
+        Ok(link.finish().0)
     }
 }
 
@@ -174,7 +197,7 @@ impl Compiled {
         while let (Some(pass), Some(choice)) = (schedule.passes.get(next), choices.get(next)) {
             if let Some((_, ring)) = schedule.fused.iter().find(|(fuse, _)| fuse.first == next) {
                 let (second, other) = (&schedule.passes[next + 1], &choices[next + 1]);
-                link.fused([pass, second], [choice, other], ring)?;
+                link.fused([pass, second], [choice, other], ring, Form::USUAL)?;
                 next += 2;
             } else {
                 link.single(pass, choice)?;

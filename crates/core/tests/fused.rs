@@ -11,7 +11,7 @@ use num_complex::Complex;
 use warpfft_core::kernel::simulate::{Options, Report};
 use warpfft_core::kernel::verify::verify;
 use warpfft_core::kernel::{Block, Kernel, Op};
-use warpfft_core::lower::fused::{Order, lower};
+use warpfft_core::lower::fused::{Form, Order, lower};
 use warpfft_core::problem::{Dim, Placement, Precision, Problem};
 use warpfft_core::program::{Binding, Compiled, Program};
 use warpfft_core::recipe::{Recipe, candidates};
@@ -222,6 +222,35 @@ fn a_missing_wait_is_a_race_and_a_missing_signal_a_deadlock() {
     assert!(missed.contains("counters[0] is read but was never written"), "{missed}");
 }
 
+/// Blocks that go through several tiles, also where their number divides the tiles' unevenly.
+#[test]
+fn blocks_that_stay_take_tile_after_tile() {
+    let limits = small(160);
+    for (shape, precision) in [
+        (&[1024][..], Precision::F32),
+        (&[900], Precision::F64),
+        (&[32, 32], Precision::F32),
+        (&[1080], Precision::F32),
+    ] {
+        for request in [request(shape, 7, precision), request(shape, 7, precision).in_place()] {
+            let problem = request.build().expect("it is possible");
+            let recipes = fused(&problem, &limits);
+            for recipe in recipes.iter().filter(|recipe| recipe.tiles.len() == 2).step_by(3).take(3) {
+                let compiled = Compiled::by(recipe, &problem, &limits).expect("it is offered");
+                for turns in [2, 3, 5, 1000] {
+                    let form = Form { turns, ..Form::USUAL };
+                    let tiles = [&recipe.tiles[0], &recipe.tiles[1]];
+                    let program = Program::of_fused(&problem, &compiled.schedule, tiles, form, &limits)
+                        .expect("it is well formed");
+                    let what = format!("{turns} turns of {recipe:?}");
+                    check_program(&program, &limits, &what)
+                        .unwrap_or_else(|fault| panic!("{what}: {fault}"));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn without_tickets_the_order_of_blocks_matters() {
     let (compiled, limits) = sample();
@@ -231,7 +260,7 @@ fn without_tickets_the_order_of_blocks_matters() {
         [&passes[0], &passes[1]],
         [&parts[0].tile, &parts[1].tile],
         &ring,
-        Order::Index,
+        Form { order: Order::Index, ..Form::USUAL },
         &limits,
         "by_index",
     );

@@ -53,6 +53,23 @@ pub enum Order {
     Index,
 }
 
+/// What two passes in one launch may look like beside their tiles and their ring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Form {
+    /// Where a block's order comes from.
+    pub order: Order,
+    /// Tiles that a block goes through before it ends. It takes its next ticket while it still works, so that the
+    /// way to the counter and back, and the end of its stores, are hidden. 1 with [`Order::Index`].
+    pub turns: u32,
+    /// Resident blocks that the assembler is asked for; `None`: as the cost model has it.
+    pub asked: Option<u32>,
+}
+
+impl Form {
+    /// As programs have it.
+    pub const USUAL: Self = Self { order: Order::Ticket, turns: 1, asked: None };
+}
+
 /// A kernel of two passes and what its buffers stand for.
 #[derive(Debug, Clone)]
 pub struct Fused {
@@ -116,20 +133,35 @@ pub(super) struct Share {
     unread: bool,
 }
 
+/// How a block that stays comes to its next tile.
+#[derive(Clone, Copy)]
+pub(super) struct Next {
+    /// The counter that tickets come from.
+    ticket: Value,
+    /// What is added to it: 1, and 0 in the last turn.
+    amount: Value,
+    /// Where the block hands the next place round.
+    told: Value,
+}
+
 /// Lowers two passes that a ring joins to one kernel.
 pub fn lower(
     passes: [&Pass; 2],
     tiles: [&Tile; 2],
     ring: &Ring,
-    order: Order,
+    form: Form,
     limits: &Limits,
     name: &str,
 ) -> Fused {
     let work = Work::of(passes, tiles, ring);
-    let mut b = Builder::new(name, tiles[0].threads, work.blocks());
+    let total = work.blocks();
+    let turns = if form.order == Order::Index { 1 } else { u64::from(form.turns.max(1)).min(total) };
+    let mut b = Builder::new(name, tiles[0].threads, total.div_ceil(turns));
     let took = [0, 1].map(|i| cost::occupancy(passes[i], tiles[i], limits));
     let resident = took.iter().flatten().map(|took| took.blocks).min().unwrap_or(0);
-    if took.iter().flatten().any(|took| took.asked) {
+    if let Some(asked) = form.asked {
+        b.min_blocks(asked);
+    } else if took.iter().flatten().any(|took| took.asked) {
         b.min_blocks(resident);
     } else if passes[0].precision == Precision::F64 && passes.iter().any(|pass| !binary(pass)) {
         // Left alone with two bodies of wide numbers, the assembler spills for the sake of one block more; not with
@@ -139,57 +171,45 @@ pub fn lower(
     let mut lowering = Lowering::new(b, passes[0], tiles[0], limits);
     lowering.shared_limit -= TICKET_BYTES;
     let counters = lowering.declare_fused(passes, ring);
-    let place = lowering.own_place(order, counters, &work);
-    let head = lowering.b.u32((work.ahead * work.tiles[0]) as u32);
-    let main = ((work.items - work.ahead) * (work.tiles[0] + work.tiles[1])) as u32;
-    // A place in the steps of both passes, the item's number in these, and the place in its step.
-    let step = (work.tiles[0] + work.tiles[1]) as u32;
-    let most = work.blocks() - 1;
-    let since = lowering.b.sub(place, head);
-    let number = lowering.b.div_const(since, step, most);
-    let within = lowering.b.rem_const(since, step, most);
-    let [end, firsts] = [main, work.tiles[0] as u32].map(|bound| lowering.b.u32(bound));
-    let early = lowering.b.cmp(Cmp::Lt, place, head);
-    let inside = lowering.b.cmp(Cmp::Lt, since, end);
-    let own = lowering.b.cmp(Cmp::Lt, within, firsts);
-    let own = lowering.b.binary(Op::And, inside, own);
-    let first = lowering.b.binary(Op::Or, early, own);
-    let yes = lowering.b.bool(true);
-    let second = lowering.b.binary(Op::Xor, first, yes);
-
-    lowering.b.open_branch();
-    let b = &mut lowering.b;
-    let [item, tile] =
-        [b.div_const(place, firsts_of(&work), most), b.rem_const(place, firsts_of(&work), most)];
-    let later = b.add_const(number, work.ahead);
-    let (item, tile) = (b.select(early, item, later), b.select(early, tile, within));
-    lowering.tile_of_item(item, tile, &work, ring, counters, true);
-    lowering.run();
-    lowering.signal_written();
-    lowering.b.close_branch(first);
-    let (conflicts, exchanges) = (lowering.conflicts, lowering.exchanges);
-
-    lowering.turn_to(passes[1], tiles[1]);
-    lowering.b.open_branch();
-    let b = &mut lowering.b;
-    let seconds = work.tiles[1] as u32;
-    let late = b.sub(since, end);
-    let item = b.div_const(late, seconds, most);
-    let item = b.add_const(item, work.items - work.ahead);
-    let tile = b.rem_const(late, seconds, most);
-    let own = b.sub(within, firsts);
-    let (item, tile) = (b.select(inside, number, item), b.select(inside, own, tile));
-    lowering.tile_of_item(item, tile, &work, ring, counters, false);
-    lowering.await_ring();
-    lowering.run();
-    lowering.signal_read_late();
-    lowering.b.close_branch(second);
-    Fused {
-        conflicts: [conflicts, lowering.conflicts],
-        exchanges: [exchanges, lowering.exchanges],
-        kernel: lowering.b.finish(),
-        slots: lowering.slots,
+    let told = lowering.b.shared("ticket", Type::U32, 2);
+    let place = lowering.own_place(form.order, counters, told, &work);
+    if turns == 1 {
+        let conflicts_and_exchanges = lowering.tiles_at(place, passes, tiles, &work, ring, counters);
+        return lowering.fused(conflicts_and_exchanges);
     }
+    // The place of turn t lies in slot t & 1: who is late with reading it is a whole turn behind at most.
+    let (zero, one, end) = (lowering.b.u32(0), lowering.b.u32(1), lowering.b.u32(turns as u32));
+    let (first, range) = (place, [zero, end, one]);
+    let (turn, carried) = lowering.b.open_loop(&[first]);
+    let place = carried[0];
+    let b = &mut lowering.b;
+    let after = b.add(turn, one);
+    let parity = b.binary(Op::And, after, one);
+    let goes_on = b.cmp(Cmp::Lt, after, end);
+    let next = Next {
+        ticket: b.addr(counters, zero),
+        amount: b.select(goes_on, one, zero),
+        told: b.addr(told, parity),
+    };
+    lowering.next = Some(next);
+    let found = if total.is_multiple_of(turns) {
+        let found = lowering.tiles_at(place, passes, tiles, &work, ring, counters);
+        let following = lowering.b.load(next.told, 0, 1, Cache::Default, None);
+        lowering.b.close_loop(range, &[first], following);
+        found
+    } else {
+        let total = lowering.b.u32(total as u32);
+        let inside = lowering.b.cmp(Cmp::Lt, place, total);
+        lowering.b.open_branch();
+        let found = lowering.tiles_at(place, passes, tiles, &work, ring, counters);
+        lowering.b.close_branch(inside);
+        // Beyond the last tile nobody takes a ticket.
+        let told = lowering.b.load(next.told, 0, 1, Cache::Default, Some(inside))[0];
+        let following = lowering.b.select(inside, told, place);
+        lowering.b.close_loop(range, &[first], vec![following]);
+        found
+    };
+    lowering.fused(found)
 }
 
 fn firsts_of(work: &Work) -> u32 {
@@ -239,6 +259,76 @@ impl<'a> Lowering<'a> {
         counters
     }
 
+    /// The tile of whichever pass stands at that place; conflicts and exchanges of both.
+    fn tiles_at(
+        &mut self,
+        place: Value,
+        passes: [&'a Pass; 2],
+        tiles: [&'a Tile; 2],
+        work: &Work,
+        ring: &Ring,
+        counters: Space,
+    ) -> [(f64, u32); 2] {
+        let b = &mut self.b;
+        let head = b.u32((work.ahead * work.tiles[0]) as u32);
+        let main = ((work.items - work.ahead) * (work.tiles[0] + work.tiles[1])) as u32;
+        // A place in the steps of both passes, the item's number in these, and the place in its step.
+        let step = (work.tiles[0] + work.tiles[1]) as u32;
+        let most = work.blocks() - 1;
+        let since = b.sub(place, head);
+        let number = b.div_const(since, step, most);
+        let within = b.rem_const(since, step, most);
+        let [end, firsts] = [main, work.tiles[0] as u32].map(|bound| b.u32(bound));
+        let early = b.cmp(Cmp::Lt, place, head);
+        let inside = b.cmp(Cmp::Lt, since, end);
+        let own = b.cmp(Cmp::Lt, within, firsts);
+        let own = b.binary(Op::And, inside, own);
+        let first = b.binary(Op::Or, early, own);
+        let yes = b.bool(true);
+        let second = b.binary(Op::Xor, first, yes);
+
+        b.open_branch();
+        let [item, tile] =
+            [b.div_const(place, firsts_of(work), most), b.rem_const(place, firsts_of(work), most)];
+        let later = b.add_const(number, work.ahead);
+        let (item, tile) = (b.select(early, item, later), b.select(early, tile, within));
+        self.tile_of_item(item, tile, work, ring, counters, true);
+        self.run();
+        self.signal_written();
+        self.b.close_branch(first);
+        let one = (self.conflicts, self.exchanges);
+
+        self.turn_to(passes[1], tiles[1]);
+        self.b.open_branch();
+        let b = &mut self.b;
+        let seconds = work.tiles[1] as u32;
+        let late = b.sub(since, end);
+        let item = b.div_const(late, seconds, most);
+        let item = b.add_const(item, work.items - work.ahead);
+        let tile = b.rem_const(late, seconds, most);
+        let own = b.sub(within, firsts);
+        let (item, tile) = (b.select(inside, number, item), b.select(inside, own, tile));
+        self.tile_of_item(item, tile, work, ring, counters, false);
+        self.await_ring();
+        self.run();
+        self.signal_read_late();
+        if self.next.is_some() {
+            // The next tile goes through the same shared memory.
+            self.b.barrier();
+        }
+        self.b.close_branch(second);
+        [one, (self.conflicts, self.exchanges)]
+    }
+
+    fn fused(self, found: [(f64, u32); 2]) -> Fused {
+        Fused {
+            conflicts: found.map(|(conflicts, _)| conflicts),
+            exchanges: found.map(|(_, exchanges)| exchanges),
+            kernel: self.b.finish(),
+            slots: self.slots,
+        }
+    }
+
     /// Goes on to the second pass.
     fn turn_to(&mut self, pass: &'a Pass, tile: &'a Tile) {
         self.pass = pass;
@@ -252,12 +342,11 @@ impl<'a> Lowering<'a> {
     }
 
     /// The block's place in the order of all blocks, the same in all its threads.
-    fn own_place(&mut self, order: Order, counters: Space, work: &Work) -> Value {
+    fn own_place(&mut self, order: Order, counters: Space, told: Space, work: &Work) -> Value {
         let index = self.b.special(Special::BlockIndex);
         if order == Order::Index || work.blocks() == 1 {
             return index;
         }
-        let told = self.b.shared("ticket", Type::U32, 1);
         let (zero, one) = (self.b.u32(0), self.b.u32(1));
         let (ticket, told) = (self.b.addr(counters, zero), self.b.addr(told, zero));
         self.by_one(|b| {
@@ -318,7 +407,14 @@ impl<'a> Lowering<'a> {
     pub(super) fn await_ring(&mut self) {
         let Some(share) = self.share else { return };
         let counter = if share.first { share.read } else { share.written };
-        self.by_one(|b| b.effect(Op::CounterWait, &[counter, share.awaited]));
+        let next = self.next.filter(|_| share.first);
+        self.by_one(|b| {
+            let taken = next.map(|next| next.take(b));
+            b.effect(Op::CounterWait, &[counter, share.awaited]);
+            if let (Some(next), Some(taken)) = (next, taken) {
+                b.store(next.told, 0, &[taken], Cache::Default, None);
+            }
+        });
         self.b.barrier();
     }
 
@@ -332,7 +428,8 @@ impl<'a> Lowering<'a> {
     fn signal_written(&mut self) {
         let Some(share) = self.share.take() else { return };
         self.b.barrier();
-        self.signal(share.written);
+        let one = self.b.u32(1);
+        self.by_one(|b| b.effect(Op::CounterAdd, &[share.written, one]));
     }
 
     /// Says that the tile has been read from the ring. Called behind a barrier that all threads reach only with all
@@ -340,8 +437,15 @@ impl<'a> Lowering<'a> {
     pub(super) fn signal_read(&mut self) {
         if let Some(share) = self.share.as_mut().filter(|share| share.unread) {
             share.unread = false;
-            let counter = share.read;
-            self.signal(counter);
+            let (counter, next) = (share.read, self.next);
+            let one = self.b.u32(1);
+            self.by_one(|b| {
+                let taken = next.map(|next| next.take(b));
+                b.effect(Op::CounterAdd, &[counter, one]);
+                if let (Some(next), Some(taken)) = (next, taken) {
+                    b.store(next.told, 0, &[taken], Cache::Default, None);
+                }
+            });
         }
     }
 
@@ -352,9 +456,10 @@ impl<'a> Lowering<'a> {
             self.signal_read();
         }
     }
+}
 
-    fn signal(&mut self, counter: Value) {
-        let one = self.b.u32(1);
-        self.by_one(|b| b.effect(Op::CounterAdd, &[counter, one]));
+impl Next {
+    fn take(self, b: &mut Builder) -> Value {
+        b.impure(Op::AtomicAdd { relaxed: true }, &[self.ticket, self.amount], &[Type::U32])[0]
     }
 }
