@@ -243,8 +243,7 @@ fn blocks_that_stay_take_tile_after_tile() {
                     let program = Program::of_fused(&problem, &compiled.schedule, tiles, form, &limits)
                         .expect("it is well formed");
                     let what = format!("{turns} turns of {recipe:?}");
-                    check_program(&program, &limits, &what)
-                        .unwrap_or_else(|fault| panic!("{what}: {fault}"));
+                    check_program(&program, &limits, &what).unwrap_or_else(|fault| panic!("{what}: {fault}"));
                 }
             }
         }
