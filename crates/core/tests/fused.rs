@@ -237,8 +237,8 @@ fn blocks_that_stay_take_tile_after_tile() {
             let recipes = fused(&problem, &limits);
             for recipe in recipes.iter().filter(|recipe| recipe.tiles.len() == 2).step_by(3).take(3) {
                 let compiled = Compiled::by(recipe, &problem, &limits).expect("it is offered");
-                for turns in [2, 3, 5, 1000] {
-                    let form = Form { turns, ..Form::USUAL };
+                for turns in [1, 2, 3, 5, 1000] {
+                    let form = Form { turns, early: turns % 2 == 1, exact: turns == 2, ..Form::USUAL };
                     let tiles = [&recipe.tiles[0], &recipe.tiles[1]];
                     let program = Program::of_fused(&problem, &compiled.schedule, tiles, form, &limits)
                         .expect("it is well formed");

@@ -57,6 +57,8 @@ struct Variant {
     asked: u32,
     turns: u32,
     by_index: bool,
+    early: bool,
+    exact: bool,
     /// Hints of the caller's data and of the ring.
     hints: [Cache; 2],
 }
@@ -66,7 +68,7 @@ impl Variant {
         let radices =
             |i: usize| self.radices[i].iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
         format!(
-            "{}|{} {}:{}+{} ring {}/{} asked {} turns {} {} {:?}+{:?}",
+            "{}|{} {}:{}+{} ring {}/{} asked {} turns {} {}{}{} {:?}+{:?}",
             radices(0),
             radices(1),
             self.threads,
@@ -77,6 +79,8 @@ impl Variant {
             self.asked,
             self.turns,
             if self.by_index { "index" } else { "ticket" },
+            if self.early { " early" } else { "" },
+            if self.exact { " exact" } else { "" },
             self.hints[0],
             self.hints[1]
         )
@@ -161,6 +165,8 @@ impl Bench {
                                 asked,
                                 turns,
                                 by_index: false,
+                                early: turns > 1,
+                                exact: false,
                                 hints: [Cache::Stream, Cache::L2],
                             }));
                         }
@@ -228,6 +234,8 @@ impl Bench {
             }
         }
         all.extend([1, 2, 3, 4, 8, 16].map(|turns| Variant { turns, ..leader.clone() }));
+        all.push(Variant { early: !leader.early, ..leader.clone() });
+        all.push(Variant { exact: !leader.exact, ..leader.clone() });
         all.push(Variant { by_index: true, turns: 1, ..leader.clone() });
         for data in [Cache::Default, Cache::Stream] {
             for ring in [Cache::L2, Cache::Keep, Cache::Default] {
@@ -267,7 +275,8 @@ impl Bench {
             tiles.push(Tile { threads: variant.threads, cluster: 1, batch });
         }
         let order = if variant.by_index { Order::Index } else { Order::Ticket };
-        let form = Form { order, turns: variant.turns, asked: Some(variant.asked) };
+        let Variant { turns, early, exact, .. } = *variant;
+        let form = Form { order, turns, asked: Some(variant.asked), early, exact };
         let tiles = [&tiles[0], &tiles[1]];
         let mut program = Program::of_fused(&self.problem, &schedule, tiles, form, &self.limits)?;
         let own = program.launches.last().ok_or("there are launches")?.kernel;

@@ -63,11 +63,16 @@ pub struct Form {
     pub turns: u32,
     /// Resident blocks that the assembler is asked for; `None`: as the cost model has it.
     pub asked: Option<u32>,
+    /// A tile of the first pass waits for its slot while its loads are under way, and not when it has something to
+    /// store; the next ticket is taken there too.
+    pub early: bool,
+    /// Factors come from tables as in a launch of one pass, instead of from products.
+    pub exact: bool,
 }
 
 impl Form {
     /// As programs have it.
-    pub const USUAL: Self = Self { order: Order::Ticket, turns: 1, asked: None };
+    pub const USUAL: Self = Self { order: Order::Ticket, turns: 1, asked: None, early: false, exact: false };
 }
 
 /// A kernel of two passes and what its buffers stand for.
@@ -131,6 +136,12 @@ pub(super) struct Share {
     awaited: Value,
     /// Whether the others still have to hear that the tile was read from the ring.
     unread: bool,
+    /// Whether the tile waits while its loads are under way; whether it has, and all its threads have heard of it.
+    early: bool,
+    waited: bool,
+    heard: bool,
+    /// Whether factors come from tables.
+    pub exact: bool,
 }
 
 /// How a block that stays comes to its next tile.
@@ -170,6 +181,7 @@ pub fn lower(
     }
     let mut lowering = Lowering::new(b, passes[0], tiles[0], limits);
     lowering.shared_limit -= TICKET_BYTES;
+    lowering.form = form;
     let counters = lowering.declare_fused(passes, ring);
     let told = lowering.b.shared("ticket", Type::U32, 2);
     let place = lowering.own_place(form.order, counters, told, &work);
@@ -400,29 +412,67 @@ impl<'a> Lowering<'a> {
             let rounds = b.add_const(round, 1);
             b.mul_const(rounds, work.tiles[0])
         };
-        self.share = Some(Share { first, slot: start, written, read, awaited, unread: !first });
+        let Form { early, exact, .. } = self.form;
+        self.share = Some(Share {
+            first,
+            slot: start,
+            written,
+            read,
+            awaited,
+            unread: !first,
+            early,
+            waited: false,
+            heard: false,
+            exact,
+        });
     }
 
     /// Waits until the ring may be touched: nothing but a fence in the common case.
-    pub(super) fn await_ring(&mut self) {
-        let Some(share) = self.share else { return };
-        let counter = if share.first { share.read } else { share.written };
-        let next = self.next.filter(|_| share.first);
+    fn await_ring(&mut self) {
+        self.wait();
+        if self.share.is_some() {
+            self.b.barrier();
+        }
+    }
+
+    /// One thread waits; the others hear of it at the next barrier.
+    fn wait(&mut self) {
+        let Some(share) = &mut self.share else { return };
+        share.waited = true;
+        let Share { first, early, awaited, .. } = *share;
+        let counter = if first { share.read } else { share.written };
+        let next = self.next.filter(|_| first || early);
         self.by_one(|b| {
             let taken = next.map(|next| next.take(b));
-            b.effect(Op::CounterWait, &[counter, share.awaited]);
+            b.effect(Op::CounterWait, &[counter, awaited]);
             if let (Some(next), Some(taken)) = (next, taken) {
                 b.store(next.told, 0, &[taken], Cache::Default, None);
             }
         });
-        self.b.barrier();
     }
 
-    /// As [`Lowering::await_ring`], before a tile of the first pass is stored.
-    pub(super) fn await_slot(&mut self) {
-        if self.share.is_some_and(|share| share.first) {
-            self.await_ring();
+    /// Called when a tile's loads are under way.
+    pub(super) fn await_early(&mut self) {
+        if self.share.is_some_and(|share| share.first && share.early) {
+            self.wait();
         }
+    }
+
+    /// Waits before a tile of the first pass is stored, if it has not waited before.
+    pub(super) fn await_slot(&mut self) {
+        match self.share {
+            Some(share) if share.first && !share.waited => self.await_ring(),
+            Some(share) if share.first && !share.heard => self.b.barrier(),
+            _ => {}
+        }
+    }
+
+    /// Called behind the barrier of an exchange.
+    pub(super) fn exchanged(&mut self) {
+        if let Some(share) = &mut self.share {
+            share.heard = share.waited;
+        }
+        self.signal_read();
     }
 
     fn signal_written(&mut self) {
@@ -434,10 +484,11 @@ impl<'a> Lowering<'a> {
 
     /// Says that the tile has been read from the ring. Called behind a barrier that all threads reach only with all
     /// that they loaded: a signal could overtake loads that are under way.
-    pub(super) fn signal_read(&mut self) {
+    fn signal_read(&mut self) {
         if let Some(share) = self.share.as_mut().filter(|share| share.unread) {
             share.unread = false;
-            let (counter, next) = (share.read, self.next);
+            let (counter, early) = (share.read, share.early);
+            let next = self.next.filter(|_| !early);
             let one = self.b.u32(1);
             self.by_one(|b| {
                 let taken = next.map(|next| next.take(b));

@@ -86,6 +86,7 @@ pub(crate) struct Lowering<'a> {
     share: Option<fused::Share>,
     /// How it comes to its next tile, if it does not end with the first.
     next: Option<fused::Next>,
+    form: fused::Form,
     shared: Option<Space>,
     /// A shared array that another pass of the launch has used, and its blocks do not.
     spare: Option<Space>,
@@ -166,6 +167,7 @@ impl<'a> Lowering<'a> {
             caches: [if convolves { Cache::Stream } else { Cache::Default }, Cache::Default],
             share: None,
             next: None,
+            form: fused::Form::USUAL,
             shared: None,
             spare: None,
             shared_limit: limits.shared_bytes,
@@ -234,6 +236,7 @@ impl<'a> Lowering<'a> {
         let load = self.edge_layout(first, cut.map(|cut| cut.before), &sources, false);
         let store = self.edge_layout(last, cut.map(|cut| cut.after), &destinations, true);
         let held = self.load(&load);
+        self.await_early();
         let (current, mut held) = self.transform(&stages, load, held);
         if self.pass.twiddle.is_some() {
             for (slot, x) in held.iter_mut().enumerate() {
@@ -364,7 +367,7 @@ impl<'a> Lowering<'a> {
         }
         self.late = None;
         self.b.barrier();
-        self.signal_read();
+        self.exchanged();
         self.read_shared(space, to, &strides)
     }
 
