@@ -210,9 +210,9 @@ fn a_missing_wait_is_a_race_and_a_missing_signal_a_deadlock() {
     };
     // The first pass waits for room, the second for data.
     for n in [0, 1] {
-        let missed = fault(Op::CounterWait, n);
+        let missed = fault(Op::CounterWait { relaxed: false }, n);
         assert!(missed.contains("ring") && missed.contains("races with a"), "{missed}");
-        let missed = fault(Op::CounterAdd, n);
+        let missed = fault(Op::CounterAdd { relaxed: false }, n);
         assert!(missed.contains("waits forever: counters["), "{missed}");
     }
     // Counters that an earlier run left are no start.
@@ -238,7 +238,13 @@ fn blocks_that_stay_take_tile_after_tile() {
             for recipe in recipes.iter().filter(|recipe| recipe.tiles.len() == 2).step_by(3).take(3) {
                 let compiled = Compiled::by(recipe, &problem, &limits).expect("it is offered");
                 for turns in [1, 2, 3, 5, 1000] {
-                    let form = Form { turns, early: turns % 2 == 1, exact: turns == 2, ..Form::USUAL };
+                    let form = Form {
+                        turns,
+                        early: turns % 2 == 1,
+                        exact: turns == 2,
+                        relaxed: turns < 3,
+                        ..Form::USUAL
+                    };
                     let tiles = [&recipe.tiles[0], &recipe.tiles[1]];
                     let program = Program::of_fused(&problem, &compiled.schedule, tiles, form, &limits)
                         .expect("it is well formed");

@@ -9,8 +9,8 @@
 //!
 //! A line: shape, radices of both passes, `threads:columns+columns`, `ring slots/ahead`, `asked` resident blocks,
 //! `turns` of a block, order, hints of the caller's data and of the ring; copies, registers and spilled bytes.
-//! `WARPFFT_POINTS` (2^26) is the size of the whole problem; `WARPFFT_DUMP=FOLDER` writes the PTX of the first round
-//! there and times nothing, without a GPU.
+//! `WARPFFT_POINTS` (2^26) is the size of the whole problem; `WARPFFT_DUMP=FOLDER` writes the PTX of the first round,
+//! and of some of what may follow, there and times nothing, without a GPU.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -59,6 +59,7 @@ struct Variant {
     by_index: bool,
     early: bool,
     exact: bool,
+    relaxed: bool,
     /// Hints of the caller's data and of the ring.
     hints: [Cache; 2],
 }
@@ -68,7 +69,7 @@ impl Variant {
         let radices =
             |i: usize| self.radices[i].iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
         format!(
-            "{}|{} {}:{}+{} ring {}/{} asked {} turns {} {}{}{} {:?}+{:?}",
+            "{}|{} {}:{}+{} ring {}/{} asked {} turns {} {}{}{}{} {:?}+{:?}",
             radices(0),
             radices(1),
             self.threads,
@@ -81,6 +82,7 @@ impl Variant {
             if self.by_index { "index" } else { "ticket" },
             if self.early { " early" } else { "" },
             if self.exact { " exact" } else { "" },
+            if self.relaxed { " relaxed" } else { "" },
             self.hints[0],
             self.hints[1]
         )
@@ -167,6 +169,7 @@ impl Bench {
                                 by_index: false,
                                 early: turns > 1,
                                 exact: false,
+                                relaxed: true,
                                 hints: [Cache::Stream, Cache::L2],
                             }));
                         }
@@ -236,14 +239,12 @@ impl Bench {
         all.extend([1, 2, 3, 4, 8, 16].map(|turns| Variant { turns, ..leader.clone() }));
         all.push(Variant { early: !leader.early, ..leader.clone() });
         all.push(Variant { exact: !leader.exact, ..leader.clone() });
+        all.push(Variant { relaxed: !leader.relaxed, ..leader.clone() });
         all.push(Variant { by_index: true, turns: 1, ..leader.clone() });
+        all.push(Variant { hints: [Cache::Default, Cache::L2], ..leader.clone() });
+        // A kept ring is read through the L1, which only a wait with acquire empties.
         for data in [Cache::Default, Cache::Stream] {
-            for ring in [Cache::L2, Cache::Keep, Cache::Default] {
-                // The L1 holds what another block has overwritten: only what is written may go through it.
-                if ring != Cache::Default {
-                    all.push(Variant { hints: [data, ring], ..leader.clone() });
-                }
-            }
+            all.push(Variant { hints: [data, Cache::Keep], relaxed: false, ..leader.clone() });
         }
         all
     }
@@ -275,8 +276,8 @@ impl Bench {
             tiles.push(Tile { threads: variant.threads, cluster: 1, batch });
         }
         let order = if variant.by_index { Order::Index } else { Order::Ticket };
-        let Variant { turns, early, exact, .. } = *variant;
-        let form = Form { order, turns, asked: Some(variant.asked), early, exact };
+        let Variant { turns, early, exact, relaxed, .. } = *variant;
+        let form = Form { order, turns, asked: Some(variant.asked), early, exact, relaxed };
         let tiles = [&tiles[0], &tiles[1]];
         let mut program = Program::of_fused(&self.problem, &schedule, tiles, form, &self.limits)?;
         let own = program.launches.last().ok_or("there are launches")?.kernel;
@@ -300,7 +301,9 @@ impl Bench {
     fn dump(&self, folder: &Path) -> Outcome {
         std::fs::create_dir_all(folder)?;
         let mut texts = HashSet::new();
-        for variant in self.first_round() {
+        let first = self.first_round();
+        let around = first.iter().step_by(8).flat_map(|variant| self.around(variant));
+        for variant in first.iter().cloned().chain(around) {
             let program = self.program(&variant)?;
             let kernel = &program.kernels[program.launches.last().ok_or("there are launches")?.kernel];
             let key = Variant { slots: 0, ahead: 0, ..variant.clone() };
@@ -310,7 +313,7 @@ impl Bench {
                 std::fs::write(path, emit::ptx(kernel, 90)?)?;
             }
         }
-        println!("{}: {} kernels, {} variants", self.name, texts.len(), self.first_round().len());
+        println!("{}: {} kernels, {} variants", self.name, texts.len(), first.len());
         Ok(())
     }
 

@@ -25,7 +25,7 @@ fn fused(plan: &Plan) -> bool {
     program.kernels.iter().any(|kernel| {
         let inner = kernel.body.insts.iter().flat_map(|inst| &inst.blocks).flat_map(|block| &block.insts);
         let innermost = inner.flat_map(|inst| &inst.blocks).flat_map(|block| &block.insts);
-        innermost.into_iter().any(|inst| inst.op == Op::CounterWait)
+        innermost.into_iter().any(|inst| matches!(inst.op, Op::CounterWait { .. }))
     })
 }
 

@@ -68,11 +68,15 @@ pub struct Form {
     pub early: bool,
     /// Factors come from tables as in a launch of one pass, instead of from products.
     pub exact: bool,
+    /// Only what has to go past the L1 anyhow is ordered by waits, and only what was loaded by the signal that a tile
+    /// has been read.
+    pub relaxed: bool,
 }
 
 impl Form {
     /// As programs have it.
-    pub const USUAL: Self = Self { order: Order::Ticket, turns: 1, asked: None, early: false, exact: false };
+    pub const USUAL: Self =
+        Self { order: Order::Ticket, turns: 1, asked: None, early: false, exact: false, relaxed: false };
 }
 
 /// A kernel of two passes and what its buffers stand for.
@@ -442,9 +446,10 @@ impl<'a> Lowering<'a> {
         let Share { first, early, awaited, .. } = *share;
         let counter = if first { share.read } else { share.written };
         let next = self.next.filter(|_| first || early);
+        let relaxed = self.form.relaxed;
         self.by_one(|b| {
             let taken = next.map(|next| next.take(b));
-            b.effect(Op::CounterWait, &[counter, awaited]);
+            b.effect(Op::CounterWait { relaxed }, &[counter, awaited]);
             if let (Some(next), Some(taken)) = (next, taken) {
                 b.store(next.told, 0, &[taken], Cache::Default, None);
             }
@@ -479,7 +484,7 @@ impl<'a> Lowering<'a> {
         let Some(share) = self.share.take() else { return };
         self.b.barrier();
         let one = self.b.u32(1);
-        self.by_one(|b| b.effect(Op::CounterAdd, &[share.written, one]));
+        self.by_one(|b| b.effect(Op::CounterAdd { relaxed: false }, &[share.written, one]));
     }
 
     /// Says that the tile has been read from the ring. Called behind a barrier that all threads reach only with all
@@ -489,10 +494,11 @@ impl<'a> Lowering<'a> {
             share.unread = false;
             let (counter, early) = (share.read, share.early);
             let next = self.next.filter(|_| !early);
+            let relaxed = self.form.relaxed;
             let one = self.b.u32(1);
             self.by_one(|b| {
                 let taken = next.map(|next| next.take(b));
-                b.effect(Op::CounterAdd, &[counter, one]);
+                b.effect(Op::CounterAdd { relaxed }, &[counter, one]);
                 if let (Some(next), Some(taken)) = (next, taken) {
                     b.store(next.told, 0, &[taken], Cache::Default, None);
                 }
