@@ -88,16 +88,30 @@ impl Program {
         Ok(Self {
             problem: problem.clone(),
             kernels: vec![optimise(lowered.kernel, limits)?],
-            tables: contents(&tables, problem.precision),
+            tables: contents(&tables, problem.precision, limits)?,
             launches: vec![Launch { kernel: 0, bindings }],
             workspace_bytes: 0,
         })
     }
 }
 
+/// Entries of a table at most: it is made on the host, in more memory than it takes on the device.
+const MOST_ENTRIES: u64 = 1 << 28;
+
+/// Bytes of the host's memory in which an entry is made.
+const MAKING: u64 = 96;
+
 /// What the kinds of table stand for.
-fn contents(kinds: &[TableKind], precision: Precision) -> Vec<Table> {
-    kinds.iter().map(|&kind| tables::build(kind, precision)).collect()
+fn contents(kinds: &[TableKind], precision: Precision, limits: &Limits) -> Result<Vec<Table>, Error> {
+    let build = |&kind: &TableKind| {
+        too_large("entries of a table", kind.len(), MOST_ENTRIES, limits)?;
+        let bytes = kind.len() * MAKING;
+        // Whether there is room is found out here, where it can be said.
+        let room = Vec::<u8>::new().try_reserve_exact(bytes as usize);
+        room.map_err(|_| Error::OutOfMemory { device: "processor".into(), bytes })?;
+        Ok(tables::build(kind, precision))
+    };
+    kinds.iter().map(build).collect()
 }
 
 /// Workspace regions start at multiples of this many bytes.
@@ -207,7 +221,7 @@ impl Compiled {
                 exchanges: lowered.exchanges,
             });
         }
-        program.tables = contents(&tables, problem.precision);
+        program.tables = contents(&tables, problem.precision, limits)?;
         Ok(Self { program, schedule, parts })
     }
 }
@@ -292,8 +306,13 @@ fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses a pass whose arrays or launch are beyond the device.
+/// Refuses a pass whose arrays or launch are beyond the device, or whose indices are beyond 32 bits.
 fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
+    for dim in &pass.batch {
+        too_large("repetitions of one dimension", dim.n, u64::from(u32::MAX), limits)?;
+    }
+    let modulus = pass.twiddle.unwrap_or(1);
+    too_large("points of a transform in several passes", modulus, 1 << 32, limits)?;
     too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;
     for side in [pass.src, pass.dst] {
         let bytes = side.span * pass.precision.complex_bytes();

@@ -290,7 +290,7 @@ impl Lowering<'_> {
 
     /// Value of a linear form: thread's part as `U32` with the constant part apart.
     fn linear(&mut self, layout: &Layout, slot: u32, weights: &[i64]) -> Linear {
-        layout.linear(&mut self.b, &self.digits, self.threads, slot, weights)
+        layout.linear(&mut self.b, &self.digits, self.threads, slot, weights, Type::U32)
     }
 
     /// Whether a slot's group exists: `None` where it does in every thread.
