@@ -256,8 +256,7 @@ impl CoprimePart {
 
 impl Coordinate {
     /// The coordinate of no part.
-    pub const NONE: Self =
-        Self { n: 1, kind: PartKind::MixedRadix, digits: [(1, 0); MAX_STAGES], first: 0 };
+    pub const NONE: Self = Self { n: 1, kind: PartKind::MixedRadix, digits: [(1, 0); MAX_STAGES], first: 0 };
 }
 
 impl TableKind {

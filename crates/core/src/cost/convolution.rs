@@ -49,13 +49,13 @@ impl Model<'_> {
         let stays = short && full <= STAYING_REGISTERS.min(file);
         let registers = if stays { full } else { lean };
         let shared_bytes = (self.elements * self.bytes) as u32 + (self.aside * self.bytes) as u32;
-        if registers > limits.registers_per_thread.min(file) || shared_bytes > limits.shared_bytes {
+        // What is taken of the file leaves the assembler a margin, so that it need not spill.
+        if registers > limits.registers_per_thread.min(file * 4 / 5) || shared_bytes > limits.shared_bytes {
             return None;
         }
         let padded = shared_bytes + shared_bytes / PADS;
         let by_shared = limits.shared_per_sm / (padded + 1024);
         let by_threads = (limits.threads_per_sm / warps).min(limits.blocks_per_sm);
-        // What it is asked for leaves the assembler a margin, so that it need not spill.
         let by_registers = limits.registers_per_sm / ((registers * 3 / 2).next_multiple_of(8) * warps);
         let blocks = by_shared.min(by_threads).min(by_registers).max(1);
         let per_thread = self.elements.div_ceil(u64::from(threads)) as u32;
@@ -67,7 +67,8 @@ impl Model<'_> {
     pub(super) fn convolution_copies(&self, threads: u32) -> Option<f64> {
         let took = self.occupancy(threads)?;
         let warps = f64::from(threads.next_multiple_of(self.limits.subgroup));
-        let (mut issue, mut waits) = (PERMUTED * f64::from(u8::from(self.permutations > 0.0)), self.permutations);
+        let (mut issue, mut waits) =
+            (PERMUTED * f64::from(u8::from(self.permutations > 0.0)), self.permutations);
         for &Stage { radix, ways, points } in &self.stages {
             let (ways, groups) = (f64::from(ways), points as f64 / f64::from(radix));
             let slots = (groups / f64::from(threads)).ceil();

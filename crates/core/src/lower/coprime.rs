@@ -103,13 +103,7 @@ impl Lowering<'_> {
     }
 
     /// Writes the tile to its places in shared memory, or reads it from there.
-    fn permuted(
-        &mut self,
-        table: TableKind,
-        places: &Places,
-        layout: &Layout,
-        held: Option<Held>,
-    ) -> Held {
+    fn permuted(&mut self, table: TableKind, places: &Places, layout: &Layout, held: Option<Held>) -> Held {
         let space = self.tile_space(places);
         let points = self.digits.weights(|digit| i64::from(digit.axis.is_some()));
         let mut strides = places.batch.iter();

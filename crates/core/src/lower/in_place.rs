@@ -9,10 +9,10 @@ use crate::kernel::{Cache, Cmp, Cx, Space, Value};
 use crate::pass::{CoprimePart, PartKind, PassDim, TableKind};
 use crate::problem::Direction;
 
+use super::Lowering;
 use super::digits::{Digit, Digits, Layout, Threads};
 use super::memory::{Bound, Side};
 use super::places::{Places, alone};
-use super::Lowering;
 
 /// Bytes of a thread whose groups are written one after another where they come from global memory, so that all are
 /// under way at once; more are a loop.
@@ -144,7 +144,9 @@ impl<'a> Line<'a> {
 
     fn spectrum(&self) -> TableKind {
         match self.part.kind {
-            PartKind::Rader => TableKind::RaderSpectrum { p: self.part.n, radices: self.part.table_radices() },
+            PartKind::Rader => {
+                TableKind::RaderSpectrum { p: self.part.n, radices: self.part.table_radices() }
+            }
             _ => TableKind::ChirpSpectrum { n: self.part.n, m: self.part.points() },
         }
     }
@@ -204,7 +206,9 @@ impl Lowering<'_> {
         let threads = self.threads;
         let slots = step.layout.slots(&self.digits, threads.count);
         let held = slots * step.layout.registers(&self.digits);
-        if slots == 1 || (step.line.direct && u64::from(held) * self.pass.precision.complex_bytes() <= UNROLLED) {
+        if slots == 1
+            || (step.line.direct && u64::from(held) * self.pass.precision.complex_bytes() <= UNROLLED)
+        {
             return (0..slots).for_each(|slot| self.group(step, slot));
         }
         let [zero, end, count] = [0, slots * threads.count, threads.count].map(|x| self.b.u32(x));

@@ -23,7 +23,8 @@ impl Solver for Bluestein {
             return Vec::new();
         }
         let least = 2 * n - 1;
-        let mut inner: Vec<Plan> = lengths(least, planner.max_points()).into_iter().map(Plan::MixedRadix).collect();
+        let mut inner: Vec<Plan> =
+            lengths(least, planner.max_points()).into_iter().map(Plan::MixedRadix).collect();
         if inner.is_empty() {
             // The smoothest length is not always the shortest: offer both.
             let families: [&[u64]; 4] = [&[2, 3, 5, 7], &[2, 3, 5], &[2, 3], &[2]];

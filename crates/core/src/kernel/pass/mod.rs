@@ -59,13 +59,15 @@ pub fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Ker
 }
 
 /// Registers beside the live values that many resident blocks leave the assembler.
-const ROOM: u32 = 48;
+const ROOM: u32 = 54;
 
 /// Asks for fewer resident blocks where the live values would not fit: spilling costs more than a block less. Two
-/// are asked for only where it was found to be worth being thrifty, and clusters count on their number.
+/// are asked of a kernel without loops only where it was found to be worth being thrifty, and clusters count on
+/// their number.
 fn relax(kernel: &mut Kernel, limits: &Limits) {
     let need = (max_live(kernel) + ROOM).min(limits.registers_per_thread);
-    while kernel.cluster == 1 && kernel.min_blocks > 2 && allowed(kernel, limits) < need {
+    let least = if has_loop(&kernel.body) { 1 } else { 2 };
+    while kernel.cluster == 1 && kernel.min_blocks > least && allowed(kernel, limits) < need {
         kernel.min_blocks -= 1;
     }
 }
