@@ -16,7 +16,7 @@ use super::places::{Places, alone};
 
 /// Bytes of a thread whose groups are written one after another where they come from global memory, so that all are
 /// under way at once; more are a loop.
-const UNROLLED: u64 = 256;
+const UNROLLED: u64 = 128;
 
 /// A digit that no stage transforms.
 const STILL: Digit = Digit {
@@ -195,6 +195,9 @@ impl Lowering<'_> {
             let step = Step { line, space, stage, work, layout, enters, leaves, ends: ends.as_ref() };
             if !(enters && line.direct) {
                 self.b.barrier();
+            }
+            if work == Work::Home {
+                self.index_anew();
             }
             self.each_group(&step);
         }

@@ -253,6 +253,13 @@ impl Lowering<'_> {
         (current, held)
     }
 
+    /// From here on, what follows from the thread's index is computed anew: kept from further up, it would take
+    /// registers all the way.
+    fn index_anew(&mut self) {
+        let zero = self.b.special(Special::Zero);
+        self.threads.index = self.b.add(self.threads.index, zero);
+    }
+
     /// Layout in which the tile is loaded or stored: that of the first or last stage where its threads touch
     /// whole sectors, else the tile's own linear order, staged through shared memory.
     fn edge_layout(
