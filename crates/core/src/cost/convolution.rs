@@ -1,33 +1,33 @@
 //! What a convolution in place takes and costs. A thread holds one group at a time, so that many blocks fit; their
-//! steps are many, and only other blocks fill the waits between them. The weights were fitted to 1300 tiles of 61
-//! lengths, timed on an H200: the model is off by 12%, and its choice 6% slower than the best of them
+//! steps are many, and only other blocks fill the waits between them. The weights were fitted to tiles of 61 lengths,
+//! timed on an H200, and then to what was chosen for 99: over these the model is off by 9%
 //! (`docs/notes/convolutions.md`).
 
 use super::{ISSUE_BUDGET, Model, Occupancy, radix};
 use crate::pass::{Axis, Method, PartKind, Stage};
 
 /// Instructions of a step for one point beside arithmetic: shared memory both ways, addresses.
-pub(super) const STEP: f64 = 2.0;
+pub(super) const STEP: f64 = 2.7;
 /// Instructions of one point that goes to shared memory and back by an index from a table.
-const PERMUTED: f64 = 50.0;
+const PERMUTED: f64 = 35.0;
 /// Copies that one wait takes where a multiprocessor holds a thousand points in single precision.
-const WAIT: f64 = 0.4;
-/// Points of a thread on a permuted way that take another wait.
-const FLAT: f64 = 5.0;
+const WAIT: f64 = 0.43;
+/// Waits of the permuted ways, and of each point of a thread on them.
+const PERMUTED_WAITS: [f64; 2] = [0.7, 0.1];
 /// Waits of a step beside those of its groups, of one group, and of a group for each of its points.
-const WAITS: [f64; 3] = [0.3, 0.65, 1.0 / 32.0];
+const WAITS: [f64; 3] = [0.33, 0.82, 0.032];
 /// Copies that halving the threads below 96 adds.
-const SMALL: f64 = 0.1;
+const SMALL: f64 = 0.07;
 /// Copies that one block alone on a multiprocessor adds: nobody fills its waits.
 const ALONE: f64 = 0.8;
 /// Bytes of a tile of several rows, and the copies that doubling them adds: it stays longer at each barrier.
-const WIDE: (f64, f64) = (20_000.0, 0.35);
+const WIDE: (f64, f64) = (20_000.0, 0.25);
 /// Points of a convolution that blocks which stay do faster: their tables fit in registers.
 const STAYING_POINTS: u64 = 64;
 /// Registers of a thread whose block stays.
 const STAYING_REGISTERS: u32 = 128;
 /// Registers beside a group and what its codelet needs.
-const BESIDE: u32 = 40;
+const BESIDE: u32 = 24;
 /// Room that pads take in shared memory, in parts of the tile.
 const PADS: u32 = 12;
 
@@ -41,9 +41,13 @@ impl Model<'_> {
         let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
         let need = |radix: u32| {
             let scratch = radix::facts(radix).scratch;
-            // The longest codelets were seen to need more than the data and one set of sums beside it.
-            let sets = if scratch > 16 && !radix.is_power_of_two() && radix != 25 { 4 } else { 1 };
-            words * (2 * radix + scratch * if radix > 16 { sets.max(2) } else { 1 }) + BESIDE
+            // Long codelets were seen to need more than the data and one set of sums beside it.
+            let sets = match radix {
+                0..=16 => 1,
+                25 | 32 | 17..=19 => 2,
+                _ => 4,
+            };
+            words * (2 * radix + scratch * sets) + BESIDE
         };
         let group = self.stages.iter().map(|stage| need(stage.radix)).max().unwrap_or(BESIDE);
         let lean = group + if self.twiddled { 28 * words } else { 0 };
@@ -77,7 +81,7 @@ impl Model<'_> {
         let permuted = f64::from(u8::from(self.permutations > 0.0));
         let flat = (self.useful / f64::from(threads)).ceil();
         let mut issue = PERMUTED * permuted;
-        let mut waits = permuted * (1.0 + flat / FLAT);
+        let mut waits = permuted * (PERMUTED_WAITS[0] + PERMUTED_WAITS[1] * flat);
         for &Stage { radix, ways, points } in &self.stages {
             let (ways, groups) = (f64::from(ways), points as f64 / f64::from(radix));
             let slots = (groups / f64::from(threads)).ceil();
