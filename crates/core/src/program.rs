@@ -109,7 +109,7 @@ impl Program {
         let mut link = Link::new(problem, limits, &schedule.regions);
         let choices = tiles.map(|tile| Choice { tile: tile.clone(), cost: 0.0 });
         link.fused([one, two], [&choices[0], &choices[1]], ring, form)?;
-        Ok(link.finish().0)
+        Ok(link.finish()?.0)
     }
 }
 
@@ -204,7 +204,7 @@ impl Compiled {
                 next += 1;
             }
         }
-        let (program, parts) = link.finish();
+        let (program, parts) = link.finish()?;
         Ok(Self { program, schedule, parts })
     }
 }

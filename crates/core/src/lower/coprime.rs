@@ -62,6 +62,7 @@ impl Lowering<'_> {
         mut held: Held,
     ) {
         let coordinates = places.coordinates(parts);
+        let threads = self.threads;
         // The inverse is the forward transform with real and imaginary parts changing places on both sides.
         let inverse = self.direction == Direction::Inverse;
         if inverse {
@@ -70,6 +71,7 @@ impl Lowering<'_> {
         self.permuted(TableKind::Places { parts: coordinates, output: false }, places, load, Some(held));
         self.transform_parts(parts, places, batch);
         self.b.barrier();
+        self.index_anew();
         let strides = self.digits.weights(|digit| digit.os);
         let store = Layout { register: None, order: self.digits.by_stride(&[], &strides), block: None };
         let mut held =
@@ -81,6 +83,7 @@ impl Lowering<'_> {
             self.pass_twiddle(&store, slot as u32, x);
         }
         self.store(&store, &held);
+        self.threads = threads;
     }
 
     /// Every part, one after the other.

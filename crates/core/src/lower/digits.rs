@@ -5,7 +5,7 @@
 //! over digits, and every address (source, destination, shared memory, table) is linear in them. Batches are
 //! digits too, which no stage transforms. That is why one lowering serves rows, columns, planes and volumes.
 
-use crate::kernel::{Builder, Value};
+use crate::kernel::{Builder, Type, Value};
 use crate::pass::{Axis, Method, Pass, PassDim};
 
 use super::tile::Tile;
@@ -236,8 +236,8 @@ impl Layout {
         self.register.map_or(1, |d| digits.radix(d))
     }
 
-    /// Value of a linear form, given by one weight for each digit, for the group in slot `slot` (without the
-    /// register digit).
+    /// Value of a linear form in integers of type `ty`, given by one weight for each digit, for the group in slot
+    /// `slot` (without the register digit).
     pub fn linear(
         &self,
         b: &mut Builder,
@@ -245,7 +245,9 @@ impl Layout {
         threads: Threads,
         slot: u32,
         weights: &[i64],
+        ty: Type,
     ) -> Linear {
+        let mask = if ty == Type::U64 { u64::MAX } else { u64::from(u32::MAX) };
         let mut sum = Linear { thread: None, constant: 0 };
         let groups = self.groups(digits);
         let mut at = 1_u32;
@@ -267,7 +269,8 @@ impl Layout {
                 let part = run_value(b, threads, slot, Run { at, size, groups });
                 sum.constant += coefficient * part.constant;
                 if let Some(value) = part.thread {
-                    let term = b.mul_const(value, coefficient as u64 & u64::from(u32::MAX));
+                    let value = b.convert(ty, value);
+                    let term = b.mul_const(value, coefficient as u64 & mask);
                     sum.thread = Some(sum.thread.map_or(term, |sum| b.add(sum, term)));
                 }
             }
@@ -276,7 +279,8 @@ impl Layout {
         if let (Some(d), Some(rank)) = (self.block, threads.rank)
             && weights[d] != 0
         {
-            let term = b.mul_const(rank, weights[d] as u64 & u64::from(u32::MAX));
+            let rank = b.convert(ty, rank);
+            let term = b.mul_const(rank, weights[d] as u64 & mask);
             sum.thread = Some(sum.thread.map_or(term, |sum| b.add(sum, term)));
         }
         sum
@@ -317,4 +321,31 @@ fn run_value(b: &mut Builder, threads: Threads, slot: u32, run: Run) -> Linear {
     let whole = at * size == groups;
     let value = if whole { quotient } else { b.rem_const(quotient, size, max / u64::from(at)) };
     Linear { thread: Some(value), constant: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pass::PassDim;
+
+    #[test]
+    fn linear_forms_of_far_strides_are_whole_in_64_bits() {
+        let (far, down) = (120_000_000, -7_000_000_000);
+        let digit = |stride, size| Digit::of_batch(&PassDim::new(size, stride, 0), 0, size);
+        let digits = Digits::new(vec![digit(far, 37), digit(down, 5)], Vec::new());
+        let layout = Layout { register: None, order: vec![0, 1], block: None };
+        let weights = digits.weights(|digit| digit.is);
+        for thread in 0..64 {
+            for slot in 0..layout.slots(&digits, 64) {
+                let mut b = Builder::new("far", 64, 1);
+                let threads = Threads { index: b.u32(thread), count: 64, rank: None };
+                let got = layout.linear(&mut b, &digits, threads, slot, &weights, Type::U64);
+                let part = got.thread.map_or(Some(0), |value| b.constant(value)).expect("all is constant");
+                let group = i64::from(thread + 64 * slot);
+                if group < 37 * 5 {
+                    assert_eq!(part as i64 + got.constant, group % 37 * far + group / 37 * down, "{group}");
+                }
+            }
+        }
+    }
 }

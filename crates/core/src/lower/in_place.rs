@@ -14,9 +14,9 @@ use super::digits::{Digit, Digits, Layout, Threads};
 use super::memory::{Bound, Side};
 use super::places::{Places, alone};
 
-/// Points of a thread whose groups are written one after another where they come from global memory, so that all are
+/// Bytes of a thread whose groups are written one after another where they come from global memory, so that all are
 /// under way at once; more are a loop.
-const UNROLLED: u32 = 32;
+const UNROLLED: u64 = 128;
 
 /// A digit that no stage transforms.
 const STILL: Digit = Digit {
@@ -196,6 +196,9 @@ impl Lowering<'_> {
             if !(enters && line.direct) {
                 self.b.barrier();
             }
+            if work == Work::Home {
+                self.index_anew();
+            }
             self.each_group(&step);
         }
         self.digits = digits;
@@ -206,7 +209,9 @@ impl Lowering<'_> {
         let threads = self.threads;
         let slots = step.layout.slots(&self.digits, threads.count);
         let held = slots * step.layout.registers(&self.digits);
-        if slots == 1 || (step.line.direct && held <= UNROLLED) {
+        if slots == 1
+            || (step.line.direct && u64::from(held) * self.pass.precision.complex_bytes() <= UNROLLED)
+        {
             return (0..slots).for_each(|slot| self.group(step, slot));
         }
         let [zero, end, count] = [0, slots * threads.count, threads.count].map(|x| self.b.u32(x));

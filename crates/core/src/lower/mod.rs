@@ -288,6 +288,13 @@ impl<'a> Lowering<'a> {
         (current, held)
     }
 
+    /// From here on, what follows from the thread's index is computed anew: kept from further up, it would take
+    /// registers all the way.
+    fn index_anew(&mut self) {
+        let zero = self.b.special(Special::Zero);
+        self.threads.index = self.b.add(self.threads.index, zero);
+    }
+
     /// Layout in which the tile is loaded or stored: that of the first or last stage where its threads touch
     /// whole sectors, else the tile's own linear order, staged through shared memory.
     fn edge_layout(
@@ -325,7 +332,7 @@ impl<'a> Lowering<'a> {
 
     /// Value of a linear form: thread's part as `U32` with the constant part apart.
     fn linear(&mut self, layout: &Layout, slot: u32, weights: &[i64]) -> Linear {
-        layout.linear(&mut self.b, &self.digits, self.threads, slot, weights)
+        layout.linear(&mut self.b, &self.digits, self.threads, slot, weights, Type::U32)
     }
 
     /// Whether a slot's group exists: `None` where it does in every thread.

@@ -1,6 +1,6 @@
 //! Passes to launches: lowers each, binds its buffers, and shares kernels and tables that are alike.
 
-use super::{Binding, Launch, Part, Program, too_large};
+use super::{Binding, Launch, Part, Program, Table, too_large};
 use crate::error::Error;
 use crate::kernel::{Kernel, Verified, pass};
 use crate::lower::fused::{self, Form, Ring};
@@ -42,7 +42,7 @@ impl<'a> Link<'a> {
     pub fn alone(mut self, pass: &Pass, lowered: Lowered) -> Result<Program, Error> {
         let bindings = lowered.slots.iter().map(|slot| self.bind(slot, [pass, pass], None)).collect();
         self.launch(lowered.kernel, bindings)?;
-        Ok(self.finish().0)
+        Ok(self.finish()?.0)
     }
 
     /// A launch of one pass.
@@ -82,10 +82,9 @@ impl<'a> Link<'a> {
         Ok(())
     }
 
-    pub fn finish(mut self) -> (Program, Vec<Part>) {
-        let precision = self.program.problem.precision;
-        self.program.tables = self.tables.iter().map(|&kind| tables::build(kind, precision)).collect();
-        (self.program, self.parts)
+    pub fn finish(mut self) -> Result<(Program, Vec<Part>), Error> {
+        self.program.tables = contents(&self.tables, self.program.problem.precision, self.limits)?;
+        Ok((self.program, self.parts))
     }
 
     fn launch(&mut self, kernel: Kernel, bindings: Vec<Binding>) -> Result<(), Error> {
@@ -133,6 +132,25 @@ impl<'a> Link<'a> {
     }
 }
 
+/// Entries of a table at most: it is made on the host, in more memory than it takes on the device.
+const MOST_ENTRIES: u64 = 1 << 28;
+
+/// Bytes of the host's memory in which an entry is made.
+const MAKING: u64 = 96;
+
+/// What the kinds of table stand for.
+fn contents(kinds: &[TableKind], precision: Precision, limits: &Limits) -> Result<Vec<Table>, Error> {
+    let build = |&kind: &TableKind| {
+        too_large("entries of a table", kind.len(), MOST_ENTRIES, limits)?;
+        let bytes = kind.len() * MAKING;
+        // Whether there is room is found out here, where it can be said.
+        let room = Vec::<u8>::new().try_reserve_exact(bytes as usize);
+        room.map_err(|_| Error::OutOfMemory { device: "processor".into(), bytes })?;
+        Ok(tables::build(kind, precision))
+    };
+    kinds.iter().map(build).collect()
+}
+
 /// A kernel's name says what it does: readable in profilers and in emitted text.
 fn name(pass: &Pass) -> String {
     let mut name = String::from("fft");
@@ -168,8 +186,13 @@ fn place_regions(regions: &[u64], precision: Precision) -> (Vec<(u64, u64)>, u64
     (placed.collect(), at)
 }
 
-/// Refuses a pass whose arrays or launch are beyond the device.
+/// Refuses a pass whose arrays or launch are beyond the device, or whose indices are beyond 32 bits.
 fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
+    for dim in &pass.batch {
+        too_large("repetitions of one dimension", dim.n, u64::from(u32::MAX), limits)?;
+    }
+    let modulus = pass.twiddle.unwrap_or(1);
+    too_large("points of a transform in several passes", modulus, 1 << 32, limits)?;
     too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;
     for side in [pass.src, pass.dst] {
         let bytes = side.span * pass.precision.complex_bytes();
