@@ -3,6 +3,7 @@
 
 mod cluster;
 mod convolution;
+pub(crate) mod fused;
 mod memory;
 mod occupancy;
 mod radix;
@@ -80,13 +81,6 @@ fn of_lines(
         scale: 1.0,
     };
     tile::choose(&pass, limits).map(|choice| choice.cost)
-}
-
-/// Time of two passes fused through a ring over that of both as launches of their own. Fitted to prototypes on the
-/// H200, at rings of 9, 5 and 3 slots: few slots make blocks wait. The first and the last items have nothing of the
-/// other pass beside them.
-pub fn of_fusing(slots: u32, ahead: u32, items: u64) -> f64 {
-    (0.76 + 1.2 / f64::from(slots).powi(2)) * (1.0 + 0.5 * f64::from(ahead) / items as f64)
 }
 
 /// Instructions of a padded stage for each point, about.

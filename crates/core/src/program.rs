@@ -3,7 +3,6 @@
 use crate::error::Error;
 use crate::kernel::{Kernel, Verified};
 use crate::lower::Lowered;
-use crate::lower::fused::Form;
 use crate::lower::tile::{self, Choice, Tile};
 use crate::pass::Pass;
 use crate::problem::{Precision, Problem};
@@ -90,7 +89,7 @@ impl Program {
         Link::new(problem, limits, &[]).alone(pass, lowered)
     }
 
-    /// The program of a schedule of two fused passes, under tiles and in a form that no search chose: for tests, and
+    /// The program of a schedule of two fused passes, under tiles that no search chose: for tests, and
     /// to time it.
     ///
     /// # Errors
@@ -100,7 +99,6 @@ impl Program {
         problem: &Problem,
         schedule: &Schedule,
         tiles: [&Tile; 2],
-        form: Form,
         limits: &Limits,
     ) -> Result<Self, Error> {
         let ([one, two], [(_, ring)]) = (&schedule.passes[..], &schedule.fused[..]) else {
@@ -108,7 +106,7 @@ impl Program {
         };
         let mut link = Link::new(problem, limits, &schedule.regions);
         let choices = tiles.map(|tile| Choice { tile: tile.clone(), cost: 0.0 });
-        link.fused([one, two], [&choices[0], &choices[1]], ring, form)?;
+        link.fused([one, two], [&choices[0], &choices[1]], ring)?;
         Ok(link.finish()?.0)
     }
 }
@@ -197,7 +195,7 @@ impl Compiled {
         while let (Some(pass), Some(choice)) = (schedule.passes.get(next), choices.get(next)) {
             if let Some((_, ring)) = schedule.fused.iter().find(|(fuse, _)| fuse.first == next) {
                 let (second, other) = (&schedule.passes[next + 1], &choices[next + 1]);
-                link.fused([pass, second], [choice, other], ring, Form::USUAL)?;
+                link.fused([pass, second], [choice, other], ring)?;
                 next += 2;
             } else {
                 link.single(pass, choice)?;

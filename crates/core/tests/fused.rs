@@ -8,23 +8,24 @@ use std::collections::BTreeSet;
 
 use common::Workspace;
 use num_complex::Complex;
-use warpfft_core::kernel::simulate::{Options, Report};
+use warpfft_core::kernel::simulate::Options;
 use warpfft_core::kernel::verify::verify;
 use warpfft_core::kernel::{Block, Kernel, Op};
-use warpfft_core::lower::fused::{Form, Order, lower};
 use warpfft_core::problem::{Dim, Placement, Precision, Problem};
 use warpfft_core::program::{Binding, Compiled, Program};
 use warpfft_core::recipe::{Recipe, candidates};
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
-/// A device whose blocks hold little, so that short transforms take two passes, and whose cache holds that many KB.
+/// A device of few blocks that hold little, so that short transforms take two passes and rings are short, and whose cache
+/// holds that many KB.
 fn small(kilobytes: u64) -> Limits {
     Limits {
         name: format!("small, {kilobytes} KB of cache"),
         shared_bytes: 2048 + 128,
         max_threads: 64,
         max_cluster: 1,
+        multiprocessors: 1,
         l2_bytes: kilobytes << 10,
         ..Limits::h200()
     }
@@ -60,15 +61,16 @@ fn check_program(program: &Program, limits: &Limits, what: &str) -> Result<(), S
     Ok(())
 }
 
-fn check(recipe: &Recipe, problem: &Problem, limits: &Limits) {
+fn check(recipe: &Recipe, problem: &Problem, limits: &Limits) -> Compiled {
     let what = format!("{problem:?} {recipe:?}");
     let compiled = Compiled::by(recipe, problem, limits).unwrap_or_else(|error| panic!("{what}: {error}"));
     check_program(&compiled.program, limits, &what).unwrap_or_else(|fault| panic!("{what}: {fault}"));
+    compiled
 }
 
 #[test]
 fn every_ring_and_batch_computes_the_transform() {
-    let mut rings = BTreeSet::new();
+    let (mut rings, mut early) = (BTreeSet::new(), BTreeSet::new());
     for precision in [Precision::F32, Precision::F64] {
         for batch in [2, 3, 7, 19] {
             for n in [1024, 900] {
@@ -78,8 +80,9 @@ fn every_ring_and_batch_computes_the_transform() {
                 for recipe in fused(&problem, &limits).into_iter().filter(|recipe| recipe.tiles.len() == 2) {
                     let ring = (recipe.fused[0].slots, recipe.fused[0].ahead);
                     if seen.insert(ring) {
-                        check(&recipe, &problem, &limits);
+                        let compiled = check(&recipe, &problem, &limits);
                         rings.insert(ring);
+                        early.insert(compiled.schedule.fused[0].1.early);
                     }
                 }
                 assert!(!seen.is_empty(), "{n} x {batch}: nothing is fused");
@@ -88,6 +91,7 @@ fn every_ring_and_batch_computes_the_transform() {
         }
     }
     assert!(rings.len() >= 6 && rings.contains(&(2, 1)) && rings.contains(&(3, 2)), "{rings:?}");
+    assert_eq!(early.len(), 2);
 }
 
 /// One transform of two passes has nothing to be fused with.
@@ -151,10 +155,17 @@ fn strides_and_formats() {
 fn convolutions_through_memory() {
     let limits = Limits { l2_bytes: 96 << 10, ..small(0) };
     let problem = request(&[347], 40, Precision::F32).build().expect("it is possible");
-    let compiled = Compiled::of(&problem, &limits).expect("it has a plan");
-    assert!(compiled.schedule.passes.len() >= 4, "{:?}", compiled.schedule.plans);
-    assert_eq!(compiled.schedule.fused.len(), 2, "{:?}", compiled.schedule.fused);
-    check_program(&compiled.program, &limits, "347").expect("no races");
+    let planned = Compiled::of(&problem, &limits).expect("it has a plan");
+    assert_eq!(planned.schedule.fused, [], "nothing like it was timed");
+    assert!(planned.schedule.passes.len() >= 4, "{:?}", planned.schedule.plans);
+    let recipes = fused(&problem, &limits);
+    let first = |at: usize| recipes.iter().find(|recipe| recipe.fused[0].first == at).expect("it is offered");
+    let (one, other) = (first(0), first(2));
+    let tiles = one.tiles[..2].iter().chain(&other.tiles[2..]).cloned().collect();
+    let both = Recipe { tiles, fused: vec![one.fused[0], other.fused[0]], ..one.clone() };
+    for recipe in [one, other, &both] {
+        check(recipe, &problem, &limits);
+    }
 }
 
 /// The planner's own choice, with exact workspace.
@@ -164,7 +175,7 @@ fn what_exceeds_the_cache_is_fused() {
     let problem = request(&[1024], 64, Precision::F32).build().expect("it is possible");
     let compiled = Compiled::of(&problem, &limits).expect("it has a plan");
     let [(fuse, ring)] = compiled.schedule.fused[..] else { panic!("{:?}", compiled.schedule.fused) };
-    assert_eq!((fuse.slots, fuse.ahead), (7, 3));
+    assert_eq!((fuse.slots, fuse.ahead), (7, 5));
     let counters = (128 * (2 * u64::from(fuse.slots) + 1)).next_multiple_of(512);
     assert_eq!(compiled.program.workspace_bytes, u64::from(fuse.slots) * ring.slot * 8 + counters);
     assert_eq!(compiled.program.launches.len(), 2);
@@ -210,9 +221,9 @@ fn a_missing_wait_is_a_race_and_a_missing_signal_a_deadlock() {
     };
     // The first pass waits for room, the second for data.
     for n in [0, 1] {
-        let missed = fault(Op::CounterWait { relaxed: false }, n);
+        let missed = fault(Op::CounterWait, n);
         assert!(missed.contains("ring") && missed.contains("races with a"), "{missed}");
-        let missed = fault(Op::CounterAdd { relaxed: false }, n);
+        let missed = fault(Op::CounterAdd, n);
         assert!(missed.contains("waits forever: counters["), "{missed}");
     }
     // Counters that an earlier run left are no start.
@@ -222,74 +233,18 @@ fn a_missing_wait_is_a_race_and_a_missing_signal_a_deadlock() {
     assert!(missed.contains("counters[0] is read but was never written"), "{missed}");
 }
 
-/// Blocks that go through several tiles, also where their number divides the tiles' unevenly.
-#[test]
-fn blocks_that_stay_take_tile_after_tile() {
-    let limits = small(160);
-    for (shape, precision) in [
-        (&[1024][..], Precision::F32),
-        (&[900], Precision::F64),
-        (&[32, 32], Precision::F32),
-        (&[1080], Precision::F32),
-    ] {
-        for request in [request(shape, 7, precision), request(shape, 7, precision).in_place()] {
-            let problem = request.build().expect("it is possible");
-            let recipes = fused(&problem, &limits);
-            for recipe in recipes.iter().filter(|recipe| recipe.tiles.len() == 2).step_by(3).take(3) {
-                let compiled = Compiled::by(recipe, &problem, &limits).expect("it is offered");
-                for turns in [1, 2, 3, 5, 1000] {
-                    let form = Form {
-                        turns,
-                        early: turns % 2 == 1,
-                        exact: turns == 2,
-                        relaxed: turns < 3,
-                        ..Form::USUAL
-                    };
-                    let tiles = [&recipe.tiles[0], &recipe.tiles[1]];
-                    let program = Program::of_fused(&problem, &compiled.schedule, tiles, form, &limits)
-                        .expect("it is well formed");
-                    let what = format!("{turns} turns of {recipe:?}");
-                    check_program(&program, &limits, &what).unwrap_or_else(|fault| panic!("{what}: {fault}"));
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn without_tickets_the_order_of_blocks_matters() {
-    let (compiled, limits) = sample();
-    let (passes, parts) = (&compiled.schedule.passes, &compiled.parts);
-    let ring = compiled.schedule.fused[0].1;
-    let lowered = lower(
-        [&passes[0], &passes[1]],
-        [&parts[0].tile, &parts[1].tile],
-        &ring,
-        Form { order: Order::Index, ..Form::USUAL },
-        &limits,
-        "by_index",
-    );
-    let mut program = compiled.program;
-    program.kernels[1] = verify(lowered.kernel).expect("it is well formed");
-    let input = common::random(24 * 1024, Precision::F32);
-    let run = |falling| {
-        let options = Options { falling, ..Options::default() };
-        common::run_in(&program, &limits, &input, &input, &mut Workspace::new(), &options)
-    };
-    let (got, _) = run(false).expect("in order");
-    assert!(common::error(&got, &common::reference(&program.problem, &input, &input)) < 1.5e-6);
-    let missed = run(true).expect_err("against the order");
-    assert!(missed.contains("waits forever"), "{missed}");
-}
-
-/// Of the H200's own limits: bytes that move, bank conflicts, and errors.
+/// What is planned for the H200: rings as they were timed, bytes that move, bank conflicts, and errors.
 #[test]
 fn long_rows_on_the_h200() {
-    for (n, batch) in [(1 << 18, 3), (1 << 20, 2)] {
+    for (n, batch, ring) in [(1 << 18, 20, (7, 5, false)), (1 << 20, 4, (3, 2, true))] {
         let limits = Limits::h200();
         let problem = request(&[n], batch, Precision::F32).build().expect("it is possible");
-        let recipe = fused(&problem, &limits).swap_remove(0);
-        let program = Compiled::by(&recipe, &problem, &limits).expect("it was just offered").program;
+        let compiled = Compiled::of(&problem, &limits).expect("it has a plan");
+        let fused = compiled.schedule.fused.iter().map(|(fuse, ring)| (fuse.slots, fuse.ahead, ring.early));
+        assert_eq!(fused.collect::<Vec<_>>(), [ring]);
+        let program = compiled.program;
+        let kernel = &program.kernels[program.launches[1].kernel];
+        assert_eq!((kernel.threads, kernel.min_blocks), (256, 2));
         let input = common::random((n * batch) as usize, Precision::F32);
         let (got, report) = common::run(&program, &limits, &input, &input).expect("it runs");
         let want = common::reference(&problem, &input, &input);
@@ -303,10 +258,7 @@ fn long_rows_on_the_h200() {
         let data = 2 * n * batch * 8 / 32;
         assert!(report.global_sectors_written < data + data / 100, "{}", report.global_sectors_written);
         assert!(report.minimal_sectors_read < data * 5 / 4, "{}", report.minimal_sectors_read);
-        let plain = Compiled::of(&problem, &limits).expect("it has a plan").program;
-        let (_, plain) = common::run(&plain, &limits, &input, &input).expect("it runs");
-        let conflicts = |report: &Report| report.shared_wavefronts - report.shared_accesses;
-        assert_eq!(conflicts(&report), conflicts(&plain));
+        assert!(report.shared_wavefronts <= report.shared_accesses * 17 / 16, "bank conflicts");
     }
 }
 

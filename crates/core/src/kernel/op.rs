@@ -159,17 +159,10 @@ pub enum Op {
     AtomicLoad,
     /// `(Ptr Global U32, U32) -> ()`: adds; device scope, release. What the block did before its last barrier comes
     /// before what others do that waited for the sum.
-    CounterAdd {
-        /// Orders only what the block has loaded and used, not what it has stored: costs no fence, which would wait
-        /// for stores of other tiles that are still under way.
-        relaxed: bool,
-    },
+    CounterAdd,
     /// `(Ptr Global U32, U32) -> ()`: waits until the counter is at least that; device scope, acquire. A block may
     /// wait only for blocks that have started for certain.
-    CounterWait {
-        /// Orders only loads past the L1 ([`Cache::L2`]): the L1 stays as it is, tables in it too.
-        relaxed: bool,
-    },
+    CounterWait,
 
     /// `(Ptr Shared, U32 rank) -> Ptr Remote`: the same element in another block of the cluster.
     MapRemote,

@@ -161,8 +161,8 @@ impl Op {
             Self::If => row("if", Control, &[Is(Bool)], &[]),
             Self::AtomicAdd { .. } => row("atomic_add", Sync, &[COUNTER, Is(U32)], &[Is(U32)]),
             Self::AtomicLoad => row("atomic_load", Sync, &[COUNTER], &[Is(U32)]),
-            Self::CounterAdd { .. } => row("counter_add", Sync, &[COUNTER, Is(U32)], &[]),
-            Self::CounterWait { .. } => row("counter_wait", Sync, &[COUNTER, Is(U32)], &[]),
+            Self::CounterAdd => row("counter_add", Sync, &[COUNTER, Is(U32)], &[]),
+            Self::CounterWait => row("counter_wait", Sync, &[COUNTER, Is(U32)], &[]),
             Self::MapRemote => {
                 row("map_remote", Pure, &[Ptr(Place::Shared, None), Is(U32)], &[RemoteOfFirst])
             }
@@ -270,7 +270,7 @@ impl Op {
 
     /// Every operation that has no number in it (constants, widths and counts are numbers).
     pub fn plain() -> impl Iterator<Item = Self> {
-        const FIXED: [Op; 33] = [
+        const FIXED: [Op; 35] = [
             Op::Add,
             Op::Sub,
             Op::Mul,
@@ -292,6 +292,8 @@ impl Op {
             Op::PtrAdd,
             Op::Barrier,
             Op::AtomicLoad,
+            Op::CounterAdd,
+            Op::CounterWait,
             Op::MapRemote,
             Op::ClusterWait,
             Op::BarrierInitFence,
@@ -311,10 +313,8 @@ impl Op {
         let shapes = MmaShape::ALL.map(Op::Mma);
         let arrivals = [false, true].map(|relaxed| Op::ClusterArrive { relaxed });
         let adds = [false, true].map(|relaxed| Op::AtomicAdd { relaxed });
-        let signals = [false, true].map(|relaxed| Op::CounterAdd { relaxed });
-        let waits = [false, true].map(|relaxed| Op::CounterWait { relaxed });
         let fixed = FIXED.into_iter().chain(specials).chain(compares).chain(shuffles).chain(shapes);
-        fixed.chain(arrivals).chain(adds).chain(signals).chain(waits)
+        fixed.chain(arrivals).chain(adds)
     }
 }
 

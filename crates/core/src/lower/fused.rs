@@ -8,7 +8,6 @@
 use crate::cost;
 use crate::kernel::{Access, Builder, Cache, Cmp, Kernel, Op, Space, Special, Type, Value};
 use crate::pass::{Pass, PassDim};
-use crate::problem::Precision;
 use crate::target::Limits;
 
 use super::digits::Digits;
@@ -34,6 +33,9 @@ pub struct Ring {
     pub slot: u64,
     /// Region of the workspace in which the counters lie.
     pub counters: u8,
+    /// A tile of the first pass waits for its slot while its loads are under way, and not when it has something to
+    /// store.
+    pub early: bool,
 }
 
 impl Ring {
@@ -41,42 +43,6 @@ impl Ring {
     pub const fn counter_words(&self) -> u32 {
         COUNTER_WORDS * (2 * self.slots + 1)
     }
-}
-
-/// Where a block's order comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// A ticket, taken as the block starts.
-    Ticket,
-    /// The block's index: right as long as the hardware starts blocks in order, which it does not promise. To
-    /// measure what tickets cost.
-    Index,
-}
-
-/// What two passes in one launch may look like beside their tiles and their ring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Form {
-    /// Where a block's order comes from.
-    pub order: Order,
-    /// Tiles that a block goes through before it ends. It takes its next ticket while it still works, so that the
-    /// way to the counter and back, and the end of its stores, are hidden. 1 with [`Order::Index`].
-    pub turns: u32,
-    /// Resident blocks that the assembler is asked for; `None`: as the cost model has it.
-    pub asked: Option<u32>,
-    /// A tile of the first pass waits for its slot while its loads are under way, and not when it has something to
-    /// store; the next ticket is taken there too.
-    pub early: bool,
-    /// Factors come from tables as in a launch of one pass, instead of from products.
-    pub exact: bool,
-    /// Only what has to go past the L1 anyhow is ordered by waits, and only what was loaded by the signal that a tile
-    /// has been read.
-    pub relaxed: bool,
-}
-
-impl Form {
-    /// As programs have it.
-    pub const USUAL: Self =
-        Self { order: Order::Ticket, turns: 1, asked: None, early: false, exact: false, relaxed: false };
 }
 
 /// A kernel of two passes and what its buffers stand for.
@@ -144,97 +110,24 @@ pub(super) struct Share {
     early: bool,
     waited: bool,
     heard: bool,
-    /// Whether factors come from tables.
-    pub exact: bool,
-}
-
-/// How a block that stays comes to its next tile.
-#[derive(Clone, Copy)]
-pub(super) struct Next {
-    /// The counter that tickets come from.
-    ticket: Value,
-    /// What is added to it: 1, and 0 in the last turn.
-    amount: Value,
-    /// Where the block hands the next place round.
-    told: Value,
 }
 
 /// Lowers two passes that a ring joins to one kernel.
-pub fn lower(
-    passes: [&Pass; 2],
-    tiles: [&Tile; 2],
-    ring: &Ring,
-    form: Form,
-    limits: &Limits,
-    name: &str,
-) -> Fused {
+pub fn lower(passes: [&Pass; 2], tiles: [&Tile; 2], ring: &Ring, limits: &Limits, name: &str) -> Fused {
     let work = Work::of(passes, tiles, ring);
-    let total = work.blocks();
-    let turns = if form.order == Order::Index { 1 } else { u64::from(form.turns.max(1)).min(total) };
-    let mut b = Builder::new(name, tiles[0].threads, total.div_ceil(turns));
-    let took = [0, 1].map(|i| cost::occupancy(passes[i], tiles[i], limits));
-    let resident = took.iter().flatten().map(|took| took.blocks).min().unwrap_or(0);
-    if let Some(asked) = form.asked {
-        b.min_blocks(asked);
-    } else if took.iter().flatten().any(|took| took.asked) {
-        b.min_blocks(resident);
-    } else if passes[0].precision == Precision::F64 && passes.iter().any(|pass| !binary(pass)) {
-        // Left alone with two bodies of wide numbers, the assembler spills for the sake of one block more; not with
-        // the short codelets of powers of two.
-        b.min_blocks(resident.saturating_sub(1).max(1));
-    }
+    let mut b = Builder::new(name, tiles[0].threads, work.blocks());
+    b.min_blocks(cost::fused::resident(passes, tiles, limits).unwrap_or(1));
     let mut lowering = Lowering::new(b, passes[0], tiles[0], limits);
     lowering.shared_limit -= TICKET_BYTES;
-    lowering.form = form;
     let counters = lowering.declare_fused(passes, ring);
-    let told = lowering.b.shared("ticket", Type::U32, 2);
-    let place = lowering.own_place(form.order, counters, told, &work);
-    if turns == 1 {
-        let conflicts_and_exchanges = lowering.tiles_at(place, passes, tiles, &work, ring, counters);
-        return lowering.fused(conflicts_and_exchanges);
-    }
-    // The place of turn t lies in slot t & 1: who is late with reading it is a whole turn behind at most.
-    let (zero, one, end) = (lowering.b.u32(0), lowering.b.u32(1), lowering.b.u32(turns as u32));
-    let (first, range) = (place, [zero, end, one]);
-    let (turn, carried) = lowering.b.open_loop(&[first]);
-    let place = carried[0];
-    let b = &mut lowering.b;
-    let after = b.add(turn, one);
-    let parity = b.binary(Op::And, after, one);
-    let goes_on = b.cmp(Cmp::Lt, after, end);
-    let next = Next {
-        ticket: b.addr(counters, zero),
-        amount: b.select(goes_on, one, zero),
-        told: b.addr(told, parity),
-    };
-    lowering.next = Some(next);
-    let found = if total.is_multiple_of(turns) {
-        let found = lowering.tiles_at(place, passes, tiles, &work, ring, counters);
-        let following = lowering.b.load(next.told, 0, 1, Cache::Default, None);
-        lowering.b.close_loop(range, &[first], following);
-        found
-    } else {
-        let total = lowering.b.u32(total as u32);
-        let inside = lowering.b.cmp(Cmp::Lt, place, total);
-        lowering.b.open_branch();
-        let found = lowering.tiles_at(place, passes, tiles, &work, ring, counters);
-        lowering.b.close_branch(inside);
-        // Beyond the last tile nobody takes a ticket.
-        let told = lowering.b.load(next.told, 0, 1, Cache::Default, Some(inside))[0];
-        let following = lowering.b.select(inside, told, place);
-        lowering.b.close_loop(range, &[first], vec![following]);
-        found
-    };
+    let told = lowering.b.shared("ticket", Type::U32, 1);
+    let place = lowering.own_place(counters, told, &work);
+    let found = lowering.tiles_at(place, passes, tiles, &work, ring, counters);
     lowering.fused(found)
 }
 
 fn firsts_of(work: &Work) -> u32 {
     work.tiles[0] as u32
-}
-
-/// Whether all stages have powers of two as radices.
-fn binary(pass: &Pass) -> bool {
-    pass.axes.iter().flat_map(|axis| axis.method.radices()).all(|radix| radix.is_power_of_two())
 }
 
 /// A kernel that makes the counters ready.
@@ -328,10 +221,6 @@ impl<'a> Lowering<'a> {
         self.await_ring();
         self.run();
         self.signal_read_late();
-        if self.next.is_some() {
-            // The next tile goes through the same shared memory.
-            self.b.barrier();
-        }
         self.b.close_branch(second);
         [one, (self.conflicts, self.exchanges)]
     }
@@ -358,9 +247,9 @@ impl<'a> Lowering<'a> {
     }
 
     /// The block's place in the order of all blocks, the same in all its threads.
-    fn own_place(&mut self, order: Order, counters: Space, told: Space, work: &Work) -> Value {
+    fn own_place(&mut self, counters: Space, told: Space, work: &Work) -> Value {
         let index = self.b.special(Special::BlockIndex);
-        if order == Order::Index || work.blocks() == 1 {
+        if work.blocks() == 1 {
             return index;
         }
         let (zero, one) = (self.b.u32(0), self.b.u32(1));
@@ -416,7 +305,6 @@ impl<'a> Lowering<'a> {
             let rounds = b.add_const(round, 1);
             b.mul_const(rounds, work.tiles[0])
         };
-        let Form { early, exact, .. } = self.form;
         self.share = Some(Share {
             first,
             slot: start,
@@ -424,10 +312,9 @@ impl<'a> Lowering<'a> {
             read,
             awaited,
             unread: !first,
-            early,
+            early: ring.early,
             waited: false,
             heard: false,
-            exact,
         });
     }
 
@@ -443,17 +330,9 @@ impl<'a> Lowering<'a> {
     fn wait(&mut self) {
         let Some(share) = &mut self.share else { return };
         share.waited = true;
-        let Share { first, early, awaited, .. } = *share;
+        let Share { first, awaited, .. } = *share;
         let counter = if first { share.read } else { share.written };
-        let next = self.next.filter(|_| first || early);
-        let relaxed = self.form.relaxed;
-        self.by_one(|b| {
-            let taken = next.map(|next| next.take(b));
-            b.effect(Op::CounterWait { relaxed }, &[counter, awaited]);
-            if let (Some(next), Some(taken)) = (next, taken) {
-                b.store(next.told, 0, &[taken], Cache::Default, None);
-            }
-        });
+        self.by_one(|b| b.effect(Op::CounterWait, &[counter, awaited]));
     }
 
     /// Called when a tile's loads are under way.
@@ -484,7 +363,7 @@ impl<'a> Lowering<'a> {
         let Some(share) = self.share.take() else { return };
         self.b.barrier();
         let one = self.b.u32(1);
-        self.by_one(|b| b.effect(Op::CounterAdd { relaxed: false }, &[share.written, one]));
+        self.by_one(|b| b.effect(Op::CounterAdd, &[share.written, one]));
     }
 
     /// Says that the tile has been read from the ring. Called behind a barrier that all threads reach only with all
@@ -492,17 +371,8 @@ impl<'a> Lowering<'a> {
     fn signal_read(&mut self) {
         if let Some(share) = self.share.as_mut().filter(|share| share.unread) {
             share.unread = false;
-            let (counter, early) = (share.read, share.early);
-            let next = self.next.filter(|_| !early);
-            let relaxed = self.form.relaxed;
-            let one = self.b.u32(1);
-            self.by_one(|b| {
-                let taken = next.map(|next| next.take(b));
-                b.effect(Op::CounterAdd { relaxed }, &[counter, one]);
-                if let (Some(next), Some(taken)) = (next, taken) {
-                    b.store(next.told, 0, &[taken], Cache::Default, None);
-                }
-            });
+            let (counter, one) = (share.read, self.b.u32(1));
+            self.by_one(|b| b.effect(Op::CounterAdd, &[counter, one]));
         }
     }
 
@@ -512,11 +382,5 @@ impl<'a> Lowering<'a> {
             self.b.barrier();
             self.signal_read();
         }
-    }
-}
-
-impl Next {
-    fn take(self, b: &mut Builder) -> Value {
-        b.impure(Op::AtomicAdd { relaxed: true }, &[self.ticket, self.amount], &[Type::U32])[0]
     }
 }

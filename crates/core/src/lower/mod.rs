@@ -84,9 +84,6 @@ pub(crate) struct Lowering<'a> {
     caches: [Cache; 2],
     /// What the block shares with others of a fused launch.
     share: Option<fused::Share>,
-    /// How it comes to its next tile, if it does not end with the first.
-    next: Option<fused::Next>,
-    form: fused::Form,
     shared: Option<Space>,
     /// A shared array that another pass of the launch has used, and its blocks do not.
     spare: Option<Space>,
@@ -166,8 +163,6 @@ impl<'a> Lowering<'a> {
             sides: [if pass.in_place() { Slot::Destination } else { Slot::Source }, Slot::Destination],
             caches: [if convolves { Cache::Stream } else { Cache::Default }, Cache::Default],
             share: None,
-            next: None,
-            form: fused::Form::USUAL,
             shared: None,
             spare: None,
             shared_limit: limits.shared_bytes,

@@ -108,7 +108,7 @@ impl Lowering<'_> {
     /// and past the cache, and a fused launch empties the cache again and again; in double precision products would
     /// cost more than the loads.
     fn lean(&self) -> bool {
-        let crowded = self.cluster.is_some() || self.share.is_some_and(|share| !share.exact);
+        let crowded = self.cluster.is_some() || self.share.is_some();
         crowded && self.real == Type::F32
     }
 

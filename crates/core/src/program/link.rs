@@ -3,7 +3,7 @@
 use super::{Binding, Launch, Part, Program, Table, too_large};
 use crate::error::Error;
 use crate::kernel::{Kernel, Verified, pass};
-use crate::lower::fused::{self, Form, Ring};
+use crate::lower::fused::{self, Ring};
 use crate::lower::tile::{Choice, Tile};
 use crate::lower::{self, Lowered, Slot};
 use crate::pass::{Array, Pass, TableKind};
@@ -57,13 +57,7 @@ impl<'a> Link<'a> {
 
     /// A launch of two passes that a ring joins, and before it one that clears its counters. Whatever the run before
     /// left there, and whether it came to its end, this one starts anew.
-    pub fn fused(
-        &mut self,
-        passes: [&Pass; 2],
-        choices: [&Choice; 2],
-        ring: &Ring,
-        form: Form,
-    ) -> Result<(), Error> {
+    pub fn fused(&mut self, passes: [&Pass; 2], choices: [&Choice; 2], ring: &Ring) -> Result<(), Error> {
         let tiles = choices.map(|choice| &choice.tile);
         for (pass, tile) in passes.iter().zip(tiles) {
             check_pass(pass, tile, self.limits)?;
@@ -73,7 +67,7 @@ impl<'a> Link<'a> {
         let counters = self.bind(&Slot::Counters, passes, Some(ring));
         self.launch(fused::clear(ring, self.limits), vec![counters])?;
         let name = format!("{}_then_{}", name(passes[0]), name(passes[1]));
-        let lowered = fused::lower(passes, tiles, ring, form, self.limits, &name);
+        let lowered = fused::lower(passes, tiles, ring, self.limits, &name);
         let bindings = lowered.slots.iter().map(|slot| self.bind(slot, passes, Some(ring))).collect();
         self.launch(lowered.kernel, bindings)?;
         for (i, choice) in choices.into_iter().enumerate() {

@@ -7,6 +7,7 @@ use crate::lower::fused::{COUNTER_WORDS, Ring, TICKET_BYTES};
 use crate::lower::tile::{self, Choice};
 use crate::pass::{Array, Method, Operand, Pass, PassDim, Pointwise};
 use crate::problem::{Format, Placement, Problem};
+use crate::solve::mixed_radix;
 use crate::target::{Api, Limits};
 
 use super::Schedule;
@@ -23,11 +24,14 @@ pub struct Fuse {
     pub ahead: u32,
 }
 
-/// A way to fuse two passes, with a tile for each.
+/// A way to fuse two passes: in which radices, with which tiles.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Offer {
     pub fuse: Fuse,
     pub tiles: [Choice; 2],
+    passes: [Pass; 2],
+    /// What it must be expected to gain to be planned without being timed; `None`: it is only offered.
+    doubt: Option<f64>,
 }
 
 impl Offer {
@@ -40,10 +44,13 @@ impl Offer {
 const SLOT_ALIGNMENT: u64 = 64;
 /// Slots of a ring at most: more make no wait rarer.
 const MOST_SLOTS: u64 = 129;
+/// Slots up to which tiles of the first pass may well have to wait for theirs.
+const FEW_SLOTS: u32 = 3;
 /// Tiles of a pair that are offered at most.
 const MOST_TILES: usize = 6;
 
-/// Every way to fuse two passes of a schedule that is worth a try; of each pair the likely best first.
+/// Every way to fuse two passes of a schedule that is worth a try; of each pair the likely best first. Tiles lead to
+/// the radices of their passes.
 pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) -> Vec<Offer> {
     let shared_bytes = limits.shared_bytes.saturating_sub(TICKET_BYTES);
     let limits = &Limits { shared_bytes, ..limits.clone() };
@@ -51,18 +58,39 @@ pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) ->
     for first in 0..schedule.passes.len().saturating_sub(1) {
         let (a, b) = (&schedule.passes[first], &schedule.passes[first + 1]);
         let Some(pair) = Pair::of(a, b, problem) else { continue };
-        let rings = pair.rings(limits);
-        if rings.is_empty() {
-            continue;
+        let versions = [versions(a), versions(b)];
+        let alone = [&pair.items[0][..], &pair.items[1]];
+        let tiles = tile::pairs([&versions[0], &versions[1]], alone, limits);
+        let mut own = Vec::new();
+        for found in tiles.into_iter().take(MOST_TILES) {
+            let passes = [0, 1].map(|i| versions[i][found.versions[i]].clone());
+            let step = pair.step([&passes[0], &passes[1]], &found.tiles);
+            let resident = u64::from(found.resident * limits.multiprocessors);
+            let held = [&found.tiles[0].tile, &found.tiles[1].tile];
+            let doubt = cost::fused::of_doubt([&passes[0], &passes[1]], held, step, resident, limits);
+            for (slots, ahead) in pair.rings(step, resident, limits) {
+                let factor = cost::fused::of_ring((slots, ahead), pair.count, step, resident);
+                let tiles = found.tiles.clone().map(|choice| Choice { cost: choice.cost * factor, ..choice });
+                own.push(Offer { fuse: Fuse { first, slots, ahead }, tiles, passes: passes.clone(), doubt });
+            }
         }
-        let tiles = tile::pairs([a, b], [&pair.items[0], &pair.items[1]], limits);
-        for (slots, ahead) in rings {
-            let factor = cost::of_fusing(slots, ahead, pair.count);
-            let share = |choice: &Choice| Choice { cost: choice.cost * factor, ..choice.clone() };
-            let fuse = Fuse { first, slots, ahead };
-            let offer = |[a, b]: &[Choice; 2]| Offer { fuse, tiles: [share(a), share(b)] };
-            all.extend(tiles.iter().take(MOST_TILES).map(offer));
-        }
+        own.sort_by(|x, y| x.cost().total_cmp(&y.cost()));
+        all.extend(own);
+    }
+    all
+}
+
+/// A pass as it is, and with as few stages as its length can have: a thread of a fused launch has registers for wide
+/// ones, and each exchange less is a time less that its block stands still with what others wait for.
+fn versions(pass: &Pass) -> Vec<Pass> {
+    let mut all = vec![pass.clone()];
+    if let [axis] = &pass.axes[..]
+        && let Method::MixedRadix(own) = &axis.method
+        && let Some(radices) = mixed_radix::widest(axis.dim.n).filter(|wide| wide.len() < own.len())
+    {
+        let mut wide = pass.clone();
+        wide.axes[0].method = Method::MixedRadix(radices);
+        all.push(wide);
     }
     all
 }
@@ -82,7 +110,8 @@ pub(crate) fn cheapest(
     let mut next = 0;
     for offer in offers(&schedule, problem, limits) {
         let at = offer.fuse.first;
-        if at >= next && offer.cost() < choices[at].cost + choices[at + 1].cost {
+        let apart = choices[at].cost + choices[at + 1].cost;
+        if at >= next && offer.doubt.is_some_and(|doubt| doubt * offer.cost() < apart) {
             next = at + 2;
             (schedule, choices) = apply(schedule, choices, offer, problem);
         }
@@ -109,8 +138,7 @@ pub(crate) fn apply(
     schedule.regions.extend([span, counters]);
     let array = Array::Workspace(region);
     let between = Operand { array, format: Format::Interleaved, offset: 0, span };
-    let [a, b] = [0, 1].map(|i| &schedule.passes[first + i]);
-    let (mut a, mut b) = (a.clone(), b.clone());
+    let [mut a, mut b] = offer.passes;
     (a.dst, b.src) = (between, between);
     for dim in a.axes.iter_mut().map(|axis| &mut axis.dim).chain(&mut a.batch) {
         dim.os = pair.stride(dim.n, dim.os);
@@ -121,7 +149,9 @@ pub(crate) fn apply(
     (schedule.passes[first], schedule.passes[first + 1]) = (a, b);
     let [one, two] = offer.tiles;
     (choices[first], choices[first + 1]) = (one, two);
-    let ring = Ring { slots, ahead, slot, counters: region + 1 };
+    // With room to spare, waiting late costs less: then nobody waits.
+    let early = slots <= FEW_SLOTS && schedule.passes[first].twiddle.is_some();
+    let ring = Ring { slots, ahead, slot, counters: region + 1, early };
     schedule.fused.push((offer.fuse, ring));
     drop_unused(&mut schedule);
     (schedule, choices)
@@ -228,24 +258,38 @@ impl Pair {
         self.local[..at].iter().map(|&(n, _)| n as i64).product()
     }
 
-    /// Slots and distances worth a try, the likely best first.
-    fn rings(&self, limits: &Limits) -> Vec<(u32, u32)> {
+    /// Tiles of an item in both passes.
+    fn step(&self, passes: [&Pass; 2], tiles: &[Choice; 2]) -> u64 {
+        let count = |i: usize| {
+            passes[i].batch.iter().zip(&tiles[i].tile.batch).map(|(dim, &held)| dim.n.div_ceil(held))
+        };
+        let all: u64 = [0, 1].iter().map(|&i| count(i).product::<u64>()).sum();
+        all / self.count.max(1)
+    }
+
+    /// Slots and distances worth a try when an item has `step` tiles and `resident` blocks run at once, the likely
+    /// best first.
+    fn rings(&self, step: u64, resident: u64, limits: &Limits) -> Vec<(u32, u32)> {
         // Only there does a block that waits for another not keep it from running.
         if !matches!(limits.api, Api::Ptx { .. }) {
             return Vec::new();
         }
         let bytes = self.slot() * self.complex_bytes;
         let most = (limits.l2_bytes / 2 / bytes).min(self.count).min(MOST_SLOTS);
-        let usual = (limits.l2_bytes * 2 / 5 / bytes).max(3).min(most);
-        // As far from the first pass to the second as from there to the next round.
-        let odd = if usual > 3 && usual.is_multiple_of(2) { usual - 1 } else { usual };
+        let (ahead, spare) = cost::fused::best_ring(step, resident);
         let mut rings = Vec::new();
-        for slots in [odd, odd * 3 / 4, odd / 2, most, 3, 2] {
-            for ahead in [slots.saturating_sub(1) / 2, slots / 2, slots.saturating_sub(1) / 2 + 1] {
-                let ring = (slots as u32, ahead.max(1) as u32);
-                if slots >= 2 && slots <= most && ring.1 < ring.0 && !rings.contains(&ring) {
-                    rings.push(ring);
-                }
+        for (ahead, spare) in [
+            (ahead, spare),
+            (ahead, spare + 1),
+            (ahead - 1, spare),
+            (ahead + 1, spare),
+            (ahead / 2, spare),
+            (1, 1),
+        ] {
+            let ahead = ahead.clamp(1, most.max(2) - 1);
+            let ring = ((ahead + spare).min(most) as u32, ahead as u32);
+            if most >= 2 && !rings.contains(&ring) {
+                rings.push(ring);
             }
         }
         rings

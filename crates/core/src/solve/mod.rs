@@ -3,7 +3,7 @@
 
 mod bluestein;
 pub(crate) mod cluster;
-mod mixed_radix;
+pub(crate) mod mixed_radix;
 mod prime_factor;
 mod rader;
 mod split;

@@ -23,15 +23,14 @@ impl Writer<'_> {
                 self.operand(inst.results[0]);
                 self.after_place(inst.args[0], &[]);
             }
-            Op::CounterAdd { relaxed } => {
-                let order = if relaxed { "relaxed" } else { "release" };
-                put!(self.out, "\tred.{order}.gpu.global.add.u32 ");
+            Op::CounterAdd => {
+                self.out.push_str("\tred.release.gpu.global.add.u32 ");
                 self.place(inst.args[0], 0);
                 self.out.push_str(", ");
                 self.operand(inst.args[1]);
                 self.out.push_str(";\n");
             }
-            Op::CounterWait { relaxed } => self.counter_wait(inst, relaxed),
+            Op::CounterWait => self.counter_wait(inst),
             Op::Mma(shape) => self.mma(inst, shape),
             Op::MapRemote => {
                 self.op("mapa.shared::cluster.u32", &[inst.results[0], inst.args[0], inst.args[1]]);
@@ -47,10 +46,9 @@ impl Writer<'_> {
     }
 
     /// Every look with acquire empties the L1: between looks in vain the thread sleeps.
-    fn counter_wait(&mut self, inst: &Inst, relaxed: bool) {
+    fn counter_wait(&mut self, inst: &Inst) {
         let (again, done) = (self.label(), self.label());
-        let order = if relaxed { "relaxed" } else { "acquire" };
-        put!(self.out, "$L{again}:\n\tld.{order}.gpu.global.u32 %t0");
+        put!(self.out, "$L{again}:\n\tld.acquire.gpu.global.u32 %t0");
         self.after_place(inst.args[0], &[]);
         self.out.push_str("\tsetp.ge.u32 %q, %t0, ");
         self.operand(inst.args[1]);

@@ -268,8 +268,7 @@ impl Machine<'_> {
         let (buffer, counters) = self.counters(inst, mask)?;
         for (lane, at) in counters {
             old[lane] = self.counter(buffer, lane, at)?;
-            let adds = matches!(inst.op, Op::CounterAdd { .. });
-            if !adds && !relaxed {
+            if inst.op != Op::CounterAdd && !relaxed {
                 self.order.acquire((buffer, at as u64), lane as u32);
             }
             let (Some(by), Some(data)) = (&by, u32::of_mut(&mut self.globals[buffer as usize].data)) else {
@@ -281,11 +280,7 @@ impl Machine<'_> {
                 self.order.release((buffer, at as u64), lane as u32, sum);
             }
         }
-        if matches!(inst.op, Op::CounterAdd { .. }) {
-            Ok(())
-        } else {
-            self.define(inst, vec![Column::U32(old)])
-        }
+        if inst.op == Op::CounterAdd { Ok(()) } else { self.define(inst, vec![Column::U32(old)]) }
     }
 
     /// Blocks that could still raise the counter come later: it has what it will have.

@@ -151,8 +151,8 @@ impl<'k> Machine<'k> {
             Op::Store { width, offset, predicated, .. } => {
                 self.store(inst, Shape { width, offset }, predicated, mask)
             }
-            Op::AtomicAdd { .. } | Op::AtomicLoad | Op::CounterAdd { .. } => self.atomic(inst, mask),
-            Op::CounterWait { .. } => self.counter_wait(inst, mask),
+            Op::AtomicAdd { .. } | Op::AtomicLoad | Op::CounterAdd => self.atomic(inst, mask),
+            Op::CounterWait => self.counter_wait(inst, mask),
             Op::Shuffle(mode) => self.shuffle(inst, mode, mask),
             Op::Mma(shape) => self.mma(inst, shape, mask),
             Op::Loop => self.run_loop(step, mask),
@@ -385,8 +385,8 @@ fn only_polls(code: &Code<'_>) -> bool {
                     step.inst.op,
                     Op::Store { .. }
                         | Op::AtomicAdd { .. }
-                        | Op::CounterAdd { .. }
-                        | Op::CounterWait { .. }
+                        | Op::CounterAdd
+                        | Op::CounterWait
                         | Op::Loop
                         | Op::If
                 )

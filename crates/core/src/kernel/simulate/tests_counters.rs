@@ -35,13 +35,13 @@ fn handed_over(hand: Hand) -> Result<GlobalBuffer, Fault> {
             b.barrier();
         }
         if hand.signals {
-            only_thread(b, 0, |b| b.effect(Op::CounterAdd { relaxed: false }, &[count, one]));
+            only_thread(b, 0, |b| b.effect(Op::CounterAdd, &[count, one]));
         }
     });
     b.when(reads, |b| {
         let awaited = b.u32(hand.awaited);
         if hand.waits {
-            only_thread(b, 0, |b| b.effect(Op::CounterWait { relaxed: false }, &[count, awaited]));
+            only_thread(b, 0, |b| b.effect(Op::CounterWait, &[count, awaited]));
             b.barrier();
         }
         let low = b.load(start, 0, 1, Cache::L2, None)[0];
@@ -80,7 +80,7 @@ fn a_wait_that_nothing_ends_is_a_deadlock() {
     for hand in [Hand { signals: false, ..RIGHT }, Hand { awaited: 3, ..RIGHT }] {
         let fault = handed_over(hand).unwrap_err();
         let Fault::Deadlock { at, why } = fault else { panic!("{fault}") };
-        assert_eq!((at.op, at.block), (Op::CounterWait { relaxed: false }, 2));
+        assert_eq!((at.op, at.block), (Op::CounterWait, 2));
         assert!(why.contains("counter[1] is") && why.contains(&format!("to be {}", hand.awaited)), "{why}");
     }
 }

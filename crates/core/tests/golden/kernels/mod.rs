@@ -287,8 +287,8 @@ fn counters() -> Kernel {
     let one = b.u32(1);
     let old = b.impure(Op::AtomicAdd { relaxed: false }, &[p, one], &[Type::U32])[0];
     let ticket = b.impure(Op::AtomicAdd { relaxed: true }, &[p, one], &[Type::U32])[0];
-    b.effect(Op::CounterAdd { relaxed: false }, &[p, one]);
-    b.effect(Op::CounterWait { relaxed: false }, &[p, ticket]);
+    b.effect(Op::CounterAdd, &[p, one]);
+    b.effect(Op::CounterWait, &[p, ticket]);
     let now = b.impure(Op::AtomicLoad, &[p], &[Type::U32])[0];
     let sum = b.add(old, now);
     let last = b.cmp(Cmp::Ge, sum, one);
