@@ -236,7 +236,7 @@ fn a_missing_wait_is_a_race_and_a_missing_signal_a_deadlock() {
 /// What is planned for the H200: rings as they were timed, bytes that move, bank conflicts, and errors.
 #[test]
 fn long_rows_on_the_h200() {
-    for (n, batch, ring) in [(1 << 18, 20, (7, 5, false)), (1 << 20, 4, (3, 2, true))] {
+    for (n, batch, ring) in [(1 << 18, 20, (7, 5, false)), (1 << 20, 14, (3, 2, true))] {
         let limits = Limits::h200();
         let problem = request(&[n], batch, Precision::F32).build().expect("it is possible");
         let compiled = Compiled::of(&problem, &limits).expect("it has a plan");

@@ -70,8 +70,8 @@ pub(crate) fn of_ring((slots, ahead): (u32, u32), items: u64, tiles: u64, reside
     let (best, spare) = best_ring(tiles, resident);
     let near = 0.37 * (AHEAD - f64::from(ahead) * waves).max(0.0).powi(2);
     let far = 0.01 * (f64::from(slots) - (best + spare) as f64).max(0.0);
-    let ends = 0.5 * f64::from(ahead) / items as f64;
-    (0.81 + 0.065 * (waves / 0.24).log2().max(0.0)) * (1.0 + near + far) * (1.0 + ends)
+    let ends = 0.25 * f64::from(ahead) / items as f64;
+    (0.81 + 0.07 * (waves / 0.24).log2().max(0.0)) * (1.0 + near + far) * (1.0 + ends)
 }
 
 /// Tiles, and items as parts of a wave, that are no smaller than what was timed; the least that wide numbers, which were
