@@ -1,5 +1,5 @@
-//! Times two passes in one launch against two launches, over many forms at once: first all tiles, radices, resident
-//! blocks and turns, then what is around the fastest of these. All of a round are assembled side by side and timed
+//! Times two passes in one launch against two launches, over many forms at once: first all tiles, radices and resident
+//! blocks, then what is around the fastest of these. All of a round are assembled side by side and timed
 //! in turns; only the fastest are checked against the program of two launches.
 //!
 //! ```text
@@ -7,8 +7,9 @@
 //! cargo run --release -p warpfft --example fused -- 512x512 524288     # others of these sides
 //! ```
 //!
-//! A line: shape, radices of both passes, `threads:columns+columns`, `ring slots/ahead`, `asked` resident blocks,
-//! `turns` of a block, order, hints of the caller's data and of the ring; copies, registers and spilled bytes.
+//! A line: shape, radices of both passes, `threads:columns+columns`, `ring slots/ahead`, `asked` resident blocks, `early`
+//! where tiles wait for their slots while they load, hints of the caller's data and of the ring; copies, registers and
+//! spilled bytes. `PLANNED` is what the planner takes.
 //! `WARPFFT_POINTS` (2^26) is the size of the whole problem; `WARPFFT_DUMP=FOLDER` writes the PTX of the first round,
 //! and of some of what may follow, there and times nothing, without a GPU.
 
@@ -23,7 +24,7 @@ use num_complex::Complex;
 use warpfft::core::emit;
 use warpfft::core::kernel::verify::verify;
 use warpfft::core::kernel::{Block, Cache, Kernel, Op};
-use warpfft::core::lower::fused::{COUNTER_WORDS, Form, Order};
+use warpfft::core::lower::fused::COUNTER_WORDS;
 use warpfft::core::lower::tile::Tile;
 use warpfft::core::pass::{Array, Method};
 use warpfft::core::problem::Problem;
@@ -55,11 +56,7 @@ struct Variant {
     slots: u32,
     ahead: u32,
     asked: u32,
-    turns: u32,
-    by_index: bool,
     early: bool,
-    exact: bool,
-    relaxed: bool,
     /// Hints of the caller's data and of the ring.
     hints: [Cache; 2],
 }
@@ -69,7 +66,7 @@ impl Variant {
         let radices =
             |i: usize| self.radices[i].iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
         format!(
-            "{}|{} {}:{}+{} ring {}/{} asked {} turns {} {}{}{}{} {:?}+{:?}",
+            "{}|{} {}:{}+{} ring {}/{} asked {}{} {:?}+{:?}",
             radices(0),
             radices(1),
             self.threads,
@@ -78,11 +75,7 @@ impl Variant {
             self.slots,
             self.ahead,
             self.asked,
-            self.turns,
-            if self.by_index { "index" } else { "ticket" },
             if self.early { " early" } else { "" },
-            if self.exact { " exact" } else { "" },
-            if self.relaxed { " relaxed" } else { "" },
             self.hints[0],
             self.hints[1]
         )
@@ -94,6 +87,8 @@ struct Bench {
     limits: Limits,
     problem: Problem,
     name: String,
+    /// As planned.
+    planned: Program,
     /// Of two launches, and of two passes in one with some ring.
     plain: Compiled,
     schedule: Schedule,
@@ -140,14 +135,15 @@ impl Bench {
         let fused = find(true).ok_or("nothing can be fused")?;
         let plain = Compiled::by(&plain.recipe, &problem, &limits)?;
         let schedule = Compiled::by(&fused.recipe, &problem, &limits)?.schedule;
-        Ok(Self { limits, problem, name: name.to_owned(), plain, schedule })
+        let planned = Compiled::of(&problem, &limits)?.program;
+        Ok(Self { limits, problem, name: name.to_owned(), planned, plain, schedule })
     }
 
     fn lengths(&self) -> [u64; 2] {
         [0, 1].map(|i| self.schedule.passes[i].axes.iter().map(|axis| axis.dim.n).product())
     }
 
-    /// Tiles of both passes, resident blocks and turns, each with the rings that suit it.
+    /// Tiles of both passes and resident blocks, each with the rings that suit it.
     fn first_round(&self) -> Vec<Variant> {
         let lengths = self.lengths();
         let mut all = Vec::new();
@@ -155,24 +151,19 @@ impl Bench {
             for threads in [128, 192, 256, 512] {
                 for held in [[4, 4], [8, 8], [4, 8], [8, 16], [16, 16]] {
                     for asked in [2, 3, 4, 5, 6, 8] {
-                        let fitting = self.fits(&radices, threads, held, asked);
-                        for turns in [1, 4] {
-                            let rings = if fitting { self.rings(held, asked, turns) } else { Vec::new() };
-                            all.extend(rings.into_iter().map(|(slots, ahead)| Variant {
-                                radices: radices.clone(),
-                                threads,
-                                held,
-                                slots,
-                                ahead,
-                                asked,
-                                turns,
-                                by_index: false,
-                                early: turns > 1,
-                                exact: false,
-                                relaxed: true,
-                                hints: [Cache::Stream, Cache::L2],
-                            }));
+                        if !self.fits(&radices, threads, held, asked) {
+                            continue;
                         }
+                        all.extend(self.rings(held, asked).into_iter().map(|(slots, ahead)| Variant {
+                            radices: radices.clone(),
+                            threads,
+                            held,
+                            slots,
+                            ahead,
+                            asked,
+                            early: false,
+                            hints: [Cache::Stream, Cache::L2],
+                        }));
                     }
                 }
             }
@@ -207,15 +198,14 @@ impl Bench {
     }
 
     /// Slots, and how far ahead: so that what is waited for is about a wave of blocks away.
-    fn rings(&self, held: [u64; 2], asked: u32, turns: u32) -> Vec<(u32, u32)> {
+    fn rings(&self, held: [u64; 2], asked: u32) -> Vec<(u32, u32)> {
         let item: u64 = self.lengths().iter().product();
         let lengths = self.lengths();
         let step = item / lengths[0] / held[0] + item / lengths[1] / held[1];
         let wave = u64::from(self.limits.multiprocessors * asked);
         let most = (RING / (item * 8)).min(self.problem.elements() / item);
         let mut rings = Vec::new();
-        let aheads = if turns == 1 { [(1, 1), (3, 2)] } else { [(1, 1), (2, 1)] };
-        for (up, down) in aheads {
+        for (up, down) in [(1, 1), (3, 2)] {
             let ahead = (wave * up).div_ceil(step * down).clamp(1, most.max(2) - 1);
             let ring = ((ahead + 1 + u64::from(item <= 1 << 18)).min(most) as u32, ahead as u32);
             if ring.0 > ring.1 && !rings.contains(&ring) {
@@ -236,15 +226,10 @@ impl Bench {
                 }
             }
         }
-        all.extend([1, 2, 3, 4, 8, 16].map(|turns| Variant { turns, ..leader.clone() }));
         all.push(Variant { early: !leader.early, ..leader.clone() });
-        all.push(Variant { exact: !leader.exact, ..leader.clone() });
-        all.push(Variant { relaxed: !leader.relaxed, ..leader.clone() });
-        all.push(Variant { by_index: true, turns: 1, ..leader.clone() });
         all.push(Variant { hints: [Cache::Default, Cache::L2], ..leader.clone() });
-        // A kept ring is read through the L1, which only a wait with acquire empties.
         for data in [Cache::Default, Cache::Stream] {
-            all.push(Variant { hints: [data, Cache::Keep], relaxed: false, ..leader.clone() });
+            all.push(Variant { hints: [data, Cache::Keep], ..leader.clone() });
         }
         all
     }
@@ -253,7 +238,7 @@ impl Bench {
         let mut schedule = self.schedule.clone();
         let lengths = self.lengths();
         let (_, ring) = &mut schedule.fused[0];
-        (ring.slots, ring.ahead) = (variant.slots, variant.ahead);
+        (ring.slots, ring.ahead, ring.early) = (variant.slots, variant.ahead, variant.early);
         let span = u64::from(variant.slots) * ring.slot;
         schedule.regions[usize::from(ring.counters)] = u64::from(COUNTER_WORDS * (2 * variant.slots + 1)) / 2;
         let Array::Workspace(region) = schedule.passes[0].dst.array else {
@@ -275,14 +260,12 @@ impl Bench {
             batch[inner] = variant.held[i];
             tiles.push(Tile { threads: variant.threads, cluster: 1, batch });
         }
-        let order = if variant.by_index { Order::Index } else { Order::Ticket };
-        let Variant { turns, early, exact, relaxed, .. } = *variant;
-        let form = Form { order, turns, asked: Some(variant.asked), early, exact, relaxed };
         let tiles = [&tiles[0], &tiles[1]];
-        let mut program = Program::of_fused(&self.problem, &schedule, tiles, form, &self.limits)?;
+        let mut program = Program::of_fused(&self.problem, &schedule, tiles, &self.limits)?;
         let own = program.launches.last().ok_or("there are launches")?.kernel;
         let mut kernel: Kernel = (*program.kernels[own]).clone();
         hint(&mut kernel.body, variant.hints);
+        kernel.min_blocks = variant.asked;
         program.kernels[own] = verify(kernel)?;
         Ok(program)
     }
@@ -322,6 +305,9 @@ impl Bench {
         let measured = plain.measure(Duration::from_millis(100))?;
         let copy = measured.transform_seconds / measured.copies();
         println!("{} two launches | {:.3} {}", self.name, measured.copies(), registers(&plain));
+        let planned = device.load(self.planned.clone())?;
+        let took = planned.measure(Duration::from_millis(100))?;
+        println!("{} PLANNED | {:.3} {}", self.name, took.copies(), registers(&planned));
         let asked: Vec<u32> = (2..=8).collect();
         let programs: Vec<_> = asked.iter().map(|&asked| self.asked(asked)).collect::<Result<_, _>>()?;
         let loaded = load_all(programs.len(), |i| device.load(programs[i].clone()).map_err(Into::into));
