@@ -29,7 +29,8 @@ pub struct Fuse {
 pub(crate) struct Offer {
     pub fuse: Fuse,
     pub tiles: [Choice; 2],
-    passes: [Pass; 2],
+    /// Of the axes of both passes.
+    methods: [Vec<Method>; 2],
     /// What it must be expected to gain to be planned without being timed; `None`: it is only offered.
     doubt: Option<f64>,
 }
@@ -44,7 +45,8 @@ impl Offer {
 const SLOT_ALIGNMENT: u64 = 64;
 /// Slots of a ring at most: more make no wait rarer.
 const MOST_SLOTS: u64 = 129;
-/// Slots up to which tiles of the first pass may well have to wait for theirs.
+/// Slots up to which tiles of the first pass may well have to wait for theirs. Waiting early was seen to gain there if
+/// factors lie between the passes (4% at 2^20), and to lose 1 or 2% elsewhere.
 const FEW_SLOTS: u32 = 3;
 /// Tiles of a pair that are offered at most.
 const MOST_TILES: usize = 6;
@@ -64,6 +66,7 @@ pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) ->
         let mut own = Vec::new();
         for found in tiles.into_iter().take(MOST_TILES) {
             let passes = [0, 1].map(|i| versions[i][found.versions[i]].clone());
+            let methods = passes.clone().map(|pass| pass.axes.into_iter().map(|axis| axis.method).collect());
             let step = pair.step([&passes[0], &passes[1]], &found.tiles);
             let resident = u64::from(found.resident * limits.multiprocessors);
             let held = [&found.tiles[0].tile, &found.tiles[1].tile];
@@ -71,7 +74,12 @@ pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) ->
             for (slots, ahead) in pair.rings(step, resident, limits) {
                 let factor = cost::fused::of_ring((slots, ahead), pair.count, step, resident);
                 let tiles = found.tiles.clone().map(|choice| Choice { cost: choice.cost * factor, ..choice });
-                own.push(Offer { fuse: Fuse { first, slots, ahead }, tiles, passes: passes.clone(), doubt });
+                own.push(Offer {
+                    fuse: Fuse { first, slots, ahead },
+                    tiles,
+                    methods: methods.clone(),
+                    doubt,
+                });
             }
         }
         own.sort_by(|x, y| x.cost().total_cmp(&y.cost()));
@@ -138,7 +146,10 @@ pub(crate) fn apply(
     schedule.regions.extend([span, counters]);
     let array = Array::Workspace(region);
     let between = Operand { array, format: Format::Interleaved, offset: 0, span };
-    let [mut a, mut b] = offer.passes;
+    let [mut a, mut b] = [0, 1].map(|i| schedule.passes[first + i].clone());
+    for (pass, methods) in [&mut a, &mut b].into_iter().zip(offer.methods) {
+        pass.axes.iter_mut().zip(methods).for_each(|(axis, method)| axis.method = method);
+    }
     (a.dst, b.src) = (between, between);
     for dim in a.axes.iter_mut().map(|axis| &mut axis.dim).chain(&mut a.batch) {
         dim.os = pair.stride(dim.n, dim.os);
@@ -149,7 +160,6 @@ pub(crate) fn apply(
     (schedule.passes[first], schedule.passes[first + 1]) = (a, b);
     let [one, two] = offer.tiles;
     (choices[first], choices[first + 1]) = (one, two);
-    // With room to spare, waiting late costs less: then nobody waits.
     let early = slots <= FEW_SLOTS && schedule.passes[first].twiddle.is_some();
     let ring = Ring { slots, ahead, slot, counters: region + 1, early };
     schedule.fused.push((offer.fuse, ring));
