@@ -239,8 +239,10 @@ pub struct Coordinate {
     /// What its stages compute. A transform leaves its output in the order of its digits; Rader's order is that of
     /// the powers of the primitive root, rising at the input, falling at the output.
     pub kind: PartKind,
-    /// Radix and distance of each stage's digit, slowest first; unused ones have radix 1.
-    pub digits: [(u32, u32); MAX_STAGES],
+    /// Radix of each stage, the slowest digit first; unused ones are 1.
+    pub radices: [u8; MAX_STAGES],
+    /// Distance of each stage's digit.
+    pub strides: [u32; MAX_STAGES],
     /// Where Rader's first point stands.
     pub first: u32,
 }
@@ -256,7 +258,13 @@ impl CoprimePart {
 
 impl Coordinate {
     /// The coordinate of no part.
-    pub const NONE: Self = Self { n: 1, kind: PartKind::MixedRadix, digits: [(1, 0); MAX_STAGES], first: 0 };
+    pub const NONE: Self = Self {
+        n: 1,
+        kind: PartKind::MixedRadix,
+        radices: [1; MAX_STAGES],
+        strides: [0; MAX_STAGES],
+        first: 0,
+    };
 }
 
 impl TableKind {

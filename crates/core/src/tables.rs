@@ -90,12 +90,13 @@ pub(crate) fn places(parts: &[Coordinate], output: bool) -> Vec<u32> {
 /// Where each index of one part stands.
 fn own_places(part: &Coordinate, output: bool) -> Vec<u32> {
     let spelt = |mut index: u32, slowest_first: bool| {
-        let mut digit = |&(radix, stride): &(u32, u32)| {
+        let mut digit = |(&radix, &stride): (&u8, &u32)| {
+            let radix = u32::from(radix);
             let place = index % radix * stride;
             index /= radix;
             place
         };
-        let digits = part.digits.iter();
+        let digits = part.radices.iter().zip(&part.strides);
         if slowest_first { digits.rev().map(&mut digit).sum::<u32>() } else { digits.map(&mut digit).sum() }
     };
     let natural = |index: u32| spelt(index, true);
@@ -107,7 +108,7 @@ fn own_places(part: &Coordinate, output: bool) -> Vec<u32> {
             let (logs, _) = index::logarithms(part.n);
             let order = part.n - 1;
             let turned = |log: u64| if output { (order - log) % order } else { log };
-            let others = logs[1..].iter().map(|&log| natural(turned(log as u64) as u32));
+            let others = logs[1..].iter().map(|&log| natural(turned(log) as u32));
             std::iter::once(part.first).chain(others).collect()
         }
     }

@@ -53,10 +53,8 @@ impl Places {
         let mut all = [Coordinate::NONE; 3];
         for ((one, part), place) in all.iter_mut().zip(parts).zip(&self.parts) {
             *one = Coordinate { n: part.n, kind: part.kind, first: place.first as u32, ..Coordinate::NONE };
-            let digits = place.radices.iter().zip(&place.strides);
-            for (digit, (&radix, &stride)) in one.digits.iter_mut().zip(digits) {
-                *digit = (radix, stride as u32);
-            }
+            one.radices.iter_mut().zip(&place.radices).for_each(|(own, &radix)| *own = radix as u8);
+            one.strides.iter_mut().zip(&place.strides).for_each(|(own, &stride)| *own = stride as u32);
         }
         all
     }
