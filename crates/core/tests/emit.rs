@@ -61,8 +61,14 @@ fn a_cluster_is_as_accepted() {
 /// Two passes in one launch: tickets, counters, and a ring past the L1.
 #[test]
 fn a_fused_launch_is_as_accepted() {
-    let device =
-        Limits { shared_bytes: 2200, max_threads: 64, max_cluster: 1, l2_bytes: 160 << 10, ..Limits::h200() };
+    let device = Limits {
+        shared_bytes: 2200,
+        max_threads: 64,
+        max_cluster: 1,
+        multiprocessors: 1,
+        l2_bytes: 160 << 10,
+        ..Limits::h200()
+    };
     let problem = Fft::new([1024]).batch(64).build().unwrap();
     let program = warpfft_core::compile(&problem, &device).unwrap();
     assert_eq!(program.launches.len(), 2);
