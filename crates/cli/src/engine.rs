@@ -18,6 +18,8 @@ pub struct Request {
     pub direction: Direction,
     /// Factor on every output.
     pub scale: f64,
+    /// Bytes of workspace at most.
+    pub max_workspace: Option<u64>,
 }
 
 /// The problem of transforming an array with the given strides into a packed one.
@@ -44,6 +46,7 @@ pub fn problem(
         placement: Placement::OutOfPlace,
         direction: request.direction,
         scale: request.scale,
+        max_workspace: request.max_workspace,
     };
     Ok(problem.validated()?)
 }

@@ -12,6 +12,7 @@ use crate::lower::twiddle::{Powers, exact_powers};
 use crate::math::factor;
 use crate::pass::{Array, Axis, Method, Operand, PartKind, Pass, PassDim, Stage};
 use crate::plan::Plan;
+use crate::request::Fft;
 use crate::problem::{Direction, Format, Precision};
 use crate::schedule;
 use crate::target::Limits;
@@ -35,6 +36,7 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
             .iter()
             .map(|part| of_plan(part, limits, precision).map(|cost| cost + 0.03))
             .sum::<Option<f64>>(),
+        Plan::InPlace { .. } => of_passes(plan, limits, precision),
         Plan::Rader { .. } | Plan::PrimeFactor(_) => {
             of_rows(plan.len(), schedule::on_chip_method(plan), limits, precision)
         }
@@ -46,6 +48,14 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
             }
         },
     }
+}
+
+/// Copies of the passes of a plan in place, over one packed array.
+fn of_passes(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
+    let n = plan.len();
+    let request = Fft::new([n]).batch((1_u64 << 26).div_ceil(n)).precision(precision).in_place();
+    let schedule = schedule::by_plans(&request.build().ok()?, limits, vec![plan.clone()]).ok()?;
+    schedule.passes.iter().map(|pass| tile::choose(pass, limits).map(|choice| choice.cost)).sum()
 }
 
 /// Copies of a one-pass plan over the columns of a long array; `None` where no tile of them fits.
@@ -71,7 +81,7 @@ fn of_lines(
     let lines = (1_u64 << 26).div_ceil(n);
     let side = |array| Operand { array, format: Format::Interleaved, offset: 0, span: n * lines };
     let pass = Pass {
-        axes: vec![Axis { dim: PassDim::new(n, point, point), method }],
+        axes: vec![Axis::new(PassDim::new(n, point, point), method)],
         batch: vec![PassDim::new(lines, line, line)],
         src: side(Array::Input),
         dst: side(Array::Output),

@@ -75,9 +75,6 @@ pub struct Program {
     pub workspace_bytes: u64,
 }
 
-/// Workspace regions start at multiples of this many bytes.
-const REGION_ALIGNMENT: u64 = 512;
-
 /// Compiles a problem for a device: everything from the request's canonical form to kernels that can be emitted.
 ///
 /// # Errors
@@ -154,7 +151,7 @@ impl Compiled {
         schedule: Schedule,
         choices: Vec<Choice>,
     ) -> Result<Self, Error> {
-        let (regions, workspace_bytes) = place_regions(&schedule.regions, problem.precision);
+        let (regions, workspace_bytes) = schedule.workspace(problem.precision);
         let mut tables: Vec<TableKind> = Vec::new();
         let mut program = Program {
             problem: problem.clone(),
@@ -209,17 +206,6 @@ fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Error> 
         reason: error.to_string(),
         would_work: "the cpu device runs every problem".into(),
     })
-}
-
-fn place_regions(regions: &[u64], precision: Precision) -> (Vec<(u64, u64)>, u64) {
-    let mut at = 0;
-    let placed = regions.iter().map(|elements| {
-        let bytes = elements * precision.complex_bytes();
-        let offset = at;
-        at += bytes.next_multiple_of(REGION_ALIGNMENT);
-        (offset, bytes)
-    });
-    (placed.collect(), at)
 }
 
 fn bind(slot: &Slot, pass: &Pass, regions: &[(u64, u64)], tables: &mut Vec<TableKind>) -> Binding {

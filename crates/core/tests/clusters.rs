@@ -41,6 +41,7 @@ fn packed(shape: &[u64], batch: u64, precision: Precision) -> Problem {
         placement: Placement::OutOfPlace,
         direction: Direction::Forward,
         scale: 1.0,
+        max_workspace: None,
     }
 }
 
@@ -146,7 +147,7 @@ fn forced(problem: &Problem, radices: &[&[u32]], tile: &Tile, limits: &Limits) -
             .transform
             .iter()
             .zip(radices)
-            .map(|(axis, radices)| Axis { dim: dim(axis), method: Method::MixedRadix(radices.to_vec()) })
+            .map(|(axis, radices)| Axis::new(dim(axis), Method::MixedRadix(radices.to_vec())))
             .collect(),
         batch: problem.batch.iter().map(dim).collect(),
         src: side(

@@ -19,6 +19,7 @@ fn rows(n: u64, batch: u64, precision: Precision) -> Problem {
         placement: Placement::OutOfPlace,
         direction: Direction::Forward,
         scale: 1.0,
+        max_workspace: None,
     }
 }
 

@@ -5,7 +5,7 @@
 //! over digits, and every address (source, destination, shared memory, table) is linear in them. Batches are
 //! digits too, which no stage transforms. That is why one lowering serves rows, columns, planes and volumes.
 
-use crate::kernel::{Builder, Value};
+use crate::kernel::{Builder, Type, Value};
 use crate::pass::{Axis, CoprimePart, Method, Pass, PassDim};
 
 use super::tile::Tile;
@@ -84,21 +84,28 @@ impl Digits {
                 // On the way in and out the axis is one number: what is between has digits of its own.
                 all.push(Digit::of_axis(axis, index));
             }
+            let mut digits = axis.digits().iter();
+            // The digit of the index that stages are in, its points, and those that are done.
+            let (mut digit, mut size, mut inside) = (&axis.dim, points, 1);
             for &radix in axis.method.radices() {
-                let input = (points / (done * u64::from(radix))) as i64;
-                let output = done as i64;
+                if let Some(next) = (done == 1 || inside == size).then(|| digits.next()).flatten() {
+                    let only = axis.digits.is_empty();
+                    (digit, size, inside) = (next, if only { points } else { next.n }, 1);
+                }
+                let input = (size / (inside * u64::from(radix))) as i64;
                 own.push(all.len());
                 all.push(Digit {
                     size: radix,
-                    is: axis.dim.is * input,
-                    os: axis.dim.os * output,
-                    load_index: axis.dim.load_index as i64 * input,
-                    store_index: axis.dim.store_index as i64 * output,
+                    is: digit.is * input,
+                    os: digit.os * inside as i64,
+                    load_index: digit.load_index as i64 * input,
+                    store_index: digit.store_index as i64 * inside as i64,
                     twiddle: 0,
                     axis: Some(index),
                     batch: None,
-                    output,
+                    output: done as i64,
                 });
+                inside *= u64::from(radix);
                 done *= u64::from(radix);
             }
             stages.push(own);
@@ -228,7 +235,7 @@ pub struct Layout {
 /// A linear form at one slot: a part that depends on the thread and a constant.
 #[derive(Debug, Clone, Copy)]
 pub struct Linear {
-    /// Part that depends on the thread; `None`: zero. Arithmetic wraps.
+    /// Part that depends on the thread; `None`: zero. Arithmetic wraps in its type.
     pub thread: Option<Value>,
     /// Constant part.
     pub constant: i64,
@@ -251,6 +258,12 @@ impl Layout {
         self.order.iter().map(|&d| digits.all[d].size).product()
     }
 
+    /// How far a linear form reaches over the threads' part of it, up and down together.
+    pub fn reach(&self, digits: &Digits, weights: &[i64]) -> u64 {
+        let all = self.order.iter().chain(&self.block);
+        all.map(|&d| weights[d].unsigned_abs() * u64::from(digits.all[d].size - 1)).sum()
+    }
+
     /// Groups that a thread holds.
     pub fn slots(&self, digits: &Digits, threads: u32) -> u32 {
         self.groups(digits).div_ceil(threads)
@@ -262,7 +275,7 @@ impl Layout {
     }
 
     /// Value of a linear form, given by one weight for each digit, for the group in slot `slot` (without the
-    /// register digit).
+    /// register digit), computed in `U32` or `U64`.
     pub fn linear(
         &self,
         b: &mut Builder,
@@ -270,7 +283,9 @@ impl Layout {
         threads: Threads,
         slot: u32,
         weights: &[i64],
+        ty: Type,
     ) -> Linear {
+        let mask = if ty == Type::U64 { u64::MAX } else { u64::from(u32::MAX) };
         let mut sum = Linear { thread: None, constant: 0 };
         let groups = self.groups(digits);
         let mut at = 1_u32;
@@ -292,7 +307,8 @@ impl Layout {
                 let part = run_value(b, threads, slot, Run { at, size, groups });
                 sum.constant += coefficient * part.constant;
                 if let Some(value) = part.thread {
-                    let term = b.mul_const(value, coefficient as u64 & u64::from(u32::MAX));
+                    let value = b.convert(ty, value);
+                    let term = b.mul_const(value, coefficient as u64 & mask);
                     sum.thread = Some(sum.thread.map_or(term, |sum| b.add(sum, term)));
                 }
             }
@@ -301,7 +317,8 @@ impl Layout {
         if let (Some(d), Some(rank)) = (self.block, threads.rank)
             && weights[d] != 0
         {
-            let term = b.mul_const(rank, weights[d] as u64 & u64::from(u32::MAX));
+            let rank = b.convert(ty, rank);
+            let term = b.mul_const(rank, weights[d] as u64 & mask);
             sum.thread = Some(sum.thread.map_or(term, |sum| b.add(sum, term)));
         }
         sum

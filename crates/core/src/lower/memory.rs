@@ -89,9 +89,17 @@ impl Lowering<'_> {
 
     /// Pointers into the planes for a slot, and the constant distance beside them.
     fn pointers(&mut self, side: &Side, layout: &Layout, slot: u32) -> (Vec<Value>, i64) {
+        let wide = self.b.ty(side.base) == Type::U64;
+        if wide && layout.reach(&self.digits, &side.weights) > u64::from(u32::MAX) {
+            // One tile alone reaches further than 32 bits.
+            let at =
+                layout.linear(&mut self.b, &self.digits, self.threads, slot, &side.weights, Type::U64);
+            let index = at.thread.map_or(side.base, |thread| self.b.add(side.base, thread));
+            return (side.planes.iter().map(|&space| self.b.addr(space, index)).collect(), at.constant);
+        }
         let at = self.linear(layout, slot, &side.weights);
         let thread = at.thread.unwrap_or_else(|| self.b.u32(0));
-        if self.b.ty(side.base) == Type::U32 {
+        if !wide {
             let index = self.b.add(side.base, thread);
             return (side.planes.iter().map(|&space| self.b.addr(space, index)).collect(), at.constant);
         }
@@ -135,10 +143,12 @@ impl Lowering<'_> {
             let weights = self.digits.weights(|digit| i64::from(digit.batch == Some(d)));
             let at = self.linear(layout, slot, &weights);
             let mut index = self.b.add_const(self.origin[d], at.constant as u64);
+            let ty = self.b.ty(index);
             if let Some(thread) = at.thread {
+                let thread = self.b.convert(ty, thread);
                 index = self.b.add(index, thread);
             }
-            let n = self.b.u32(n as u32);
+            let n = self.b.pure(Op::Const(n), ty, &[]);
             let below = self.b.cmp(Cmp::Lt, index, n);
             all = Some(self.both(all, below));
         }
