@@ -8,6 +8,7 @@ use warpfft_core::emit;
 use warpfft_core::explain::Explanation;
 use warpfft_core::problem::Precision;
 use warpfft_core::program::Compiled;
+use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
@@ -41,7 +42,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     problem.max_workspace,
                     start.elapsed().as_secs_f64()
                 );
-                println!("{}\n", Explanation::of(&compiled, &limits));
+                println!("{}", Explanation::of(&compiled, &limits));
+                for one in candidates(&problem, &limits, 12)? {
+                    let tiles = one.recipe.tiles.iter();
+                    let tiles: Vec<String> =
+                        tiles.map(|tile| format!("{}x{:?}", tile.cluster, tile.batch)).collect();
+                    println!("or {:.2}: {} {}", one.copies, one.recipe.plans[0], tiles.join(" "));
+                }
+                println!();
                 for kernel in &compiled.program.kernels {
                     let name = format!("{written:03}_{}.ptx", kernel.name);
                     std::fs::write(Path::new(&folder).join(name), emit::ptx(kernel, 90)?)?;

@@ -74,7 +74,8 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         return Ok(wide);
     }
     // Passes in place hold more on the chip or are more: they are for those who ask.
-    let narrow = |plan: Plan| if plan.passes() > 1 { planner.in_place(plan.len()).unwrap_or(plan) } else { plan };
+    let narrow =
+        |plan: Plan| if plan.passes() > 1 { planner.in_place(plan.len()).unwrap_or(plan) } else { plan };
     let schedule = with(problem, limits, &planner, plans.into_iter().map(narrow).collect())?;
     match schedule.workspace(problem.precision) {
         (_, least) if least > allowed => Err(Error::Workspace { needed: least.min(needed), allowed }),
@@ -387,7 +388,9 @@ pub(crate) fn on_chip_method(plan: &Plan) -> Method {
             parts.sort_by_key(|part| part.kind != PartKind::Bluestein);
             Method::Coprime(parts)
         }
-        Plan::Split(_) | Plan::InPlace { .. } => unreachable!("solvers put only on-chip plans where one pass is asked for"),
+        Plan::Split(_) | Plan::InPlace { .. } => {
+            unreachable!("solvers put only on-chip plans where one pass is asked for")
+        }
     }
 }
 

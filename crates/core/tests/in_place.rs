@@ -49,8 +49,7 @@ fn without_workspace(program: &Program) -> bool {
 }
 
 /// Powers of two, and others with square factors: 30^2, 3^7, 7^2 20.
-const LENGTHS: [u64; 12] =
-    [256, 512, 1024, 2048, 8192, 625, 900, 1620, 2187, 4500, 5000, 7 * 7 * 20];
+const LENGTHS: [u64; 12] = [256, 512, 1024, 2048, 8192, 625, 900, 1620, 2187, 4500, 5000, 7 * 7 * 20];
 
 #[test]
 fn transforms_without_workspace_are_right() {
@@ -58,7 +57,8 @@ fn transforms_without_workspace_are_right() {
         for n in LENGTHS {
             for precision in [Precision::F32, Precision::F64] {
                 let ask = |batch| Fft::new([n]).batch(batch).precision(precision).max_workspace(0).scale(0.5);
-                let problems = [ask(1).in_place(), ask(3).in_place().inverse(), ask(2), ask(2).planar().in_place()];
+                let problems =
+                    [ask(1).in_place(), ask(3).in_place().inverse(), ask(2), ask(2).planar().in_place()];
                 for (i, request) in problems.into_iter().enumerate() {
                     let problem = request.build().expect("it is possible");
                     let what = format!("{n} {precision:?} {i} {}", limits.name);
@@ -98,7 +98,8 @@ fn every_plan_that_is_offered_in_place_is_right() {
 
 /// The passes of a program in place with the tiles that move held by clusters of that size, where they can be.
 fn clustered(compiled: &Compiled, cluster: u32, limits: &Limits) -> (Program, usize) {
-    let mut program = Program { kernels: Vec::new(), tables: Vec::new(), launches: Vec::new(), ..compiled.program.clone() };
+    let mut program =
+        Program { kernels: Vec::new(), tables: Vec::new(), launches: Vec::new(), ..compiled.program.clone() };
     let (mut kinds, mut clusters) = (Vec::new(), 0);
     for (pass, part) in compiled.schedule.passes.iter().zip(&compiled.parts) {
         let wide = Tile { threads: 32, cluster, ..part.tile.clone() };

@@ -92,8 +92,7 @@ impl Lowering<'_> {
         let wide = self.b.ty(side.base) == Type::U64;
         if wide && layout.reach(&self.digits, &side.weights) > u64::from(u32::MAX) {
             // One tile alone reaches further than 32 bits.
-            let at =
-                layout.linear(&mut self.b, &self.digits, self.threads, slot, &side.weights, Type::U64);
+            let at = layout.linear(&mut self.b, &self.digits, self.threads, slot, &side.weights, Type::U64);
             let index = at.thread.map_or(side.base, |thread| self.b.add(side.base, thread));
             return (side.planes.iter().map(|&space| self.b.addr(space, index)).collect(), at.constant);
         }

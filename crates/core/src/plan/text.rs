@@ -217,7 +217,9 @@ impl<'a> Parser<'a> {
                 }
                 Plan::Bluestein { n, inner }
             }
-            _ => return Err(self.unexpected("mixed-radix, split, in-place, bluestein, rader or prime-factor")),
+            _ => {
+                return Err(self.unexpected("mixed-radix, split, in-place, bluestein, rader or prime-factor"));
+            }
         };
         self.take(")", "\")\"")?;
         Ok(plan)

@@ -86,7 +86,10 @@ impl Scheduler<'_> {
             let stages: Vec<Vec<u32>> = (self.planner.stages(size).into_iter())
                 .filter_map(|plan| if let Plan::MixedRadix(radices) = plan { Some(radices) } else { None })
                 .collect();
-            all = all.iter().flat_map(|head| stages.iter().map(move |tail| [head, &tail[..]].concat())).collect();
+            all = all
+                .iter()
+                .flat_map(|head| stages.iter().map(move |tail| [head, &tail[..]].concat()))
+                .collect();
             all.truncate(MOST_RADICES);
         }
         all

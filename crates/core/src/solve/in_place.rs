@@ -138,7 +138,8 @@ fn guess(lengths: &[u64], early: &[u64], planner: &Planner<'_>) -> Option<f64> {
         let whole = held.contains(&at_end);
         let row = ROWS.iter().filter_map(|&bytes| {
             let wide = (bytes / planner.complex_bytes()).max(1);
-            let (width, got) = if whole { (1, twins.sizes[last].min(wide)) } else { (wide, wide.min(twins.sizes[last])) };
+            let (width, got) =
+                if whole { (1, twins.sizes[last].min(wide)) } else { (wide, wide.min(twins.sizes[last])) };
             let tile = (own * width.min(twins.sizes[last])) as f64;
             let short = (128.0 / (got * planner.complex_bytes()) as f64).log2().max(0.0);
             // A share of what one block holds or, beyond that, of what each of a cluster's does.
