@@ -2,6 +2,7 @@
 //! exchanges, idle threads, thin occupancy and short segments add is estimated here, and nowhere else.
 
 mod cluster;
+mod in_place;
 
 use std::sync::OnceLock;
 
@@ -13,7 +14,6 @@ use crate::math::factor;
 use crate::pass::{Array, Axis, Method, Operand, PartKind, Pass, PassDim, Stage};
 use crate::plan::Plan;
 use crate::problem::{Direction, Format, Precision};
-use crate::request::Fft;
 use crate::schedule;
 use crate::target::Limits;
 
@@ -36,7 +36,7 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
             .iter()
             .map(|part| of_plan(part, limits, precision).map(|cost| cost + 0.03))
             .sum::<Option<f64>>(),
-        Plan::InPlace { .. } => of_passes(plan, limits, precision),
+        Plan::InPlace { .. } => in_place::of_passes(plan, limits, precision),
         Plan::Rader { .. } | Plan::PrimeFactor(_) => {
             of_rows(plan.len(), schedule::on_chip_method(plan), limits, precision)
         }
@@ -48,33 +48,6 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
             }
         },
     }
-}
-
-/// Copies of the passes of a plan in place, over one packed array.
-fn of_passes(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
-    let n = plan.len();
-    let request = Fft::new([n]).batch((1_u64 << 26).div_ceil(n)).precision(precision).in_place();
-    let schedule = schedule::by_plans(&request.build().ok()?, limits, vec![plan.clone()]).ok()?;
-    let cost = |pass: &Pass| {
-        let choice = tile::choose(pass, limits)?;
-        let narrow = choice.tile.cluster > 1 && row_bytes(pass, &choice.tile)? <= 32;
-        Some(choice.cost + if narrow { NARROW } else { 0.0 })
-    };
-    schedule.passes.iter().map(cost).sum()
-}
-
-/// Copies that a plan in place is taken to lose by a pass in clusters whose rows are one sector: prototypes took 1.35
-/// with two sectors, and one more pass of longer rows is the safer choice until such passes have been timed.
-const NARROW: f64 = 0.25;
-
-/// Bytes of the shorter of the rows that a tile reads and writes; `None` where the cluster cannot hold it.
-fn row_bytes(pass: &Pass, tile: &Tile) -> Option<u64> {
-    let (digits, cut) = Cut::of_tile(pass, tile)?;
-    let row =
-        |block: Option<usize>, strides: &[i64]| digits.run(&digits.by_stride(&[block], strides), strides);
-    let read = row(cut.map(|cut| cut.before), &digits.weights(|digit| digit.is));
-    let written = row(cut.map(|cut| cut.after), &digits.weights(|digit| digit.os));
-    Some(read.min(written) * pass.precision.complex_bytes())
 }
 
 /// Copies of a one-pass plan over the columns of a long array; `None` where no tile of them fits.

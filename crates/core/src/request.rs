@@ -201,15 +201,8 @@ impl Fft {
         self
     }
 
-    /// Bytes of workspace at most, beside input and output. Without a bound the fastest schedule takes what it
-    /// needs; with one, long transforms may take passes that keep to the data's own memory, and cost more time.
-    ///
-    /// ```
-    /// use warpfft_core::{compile, request::Fft, target::Limits};
-    /// let problem = Fft::new([1 << 24]).in_place().max_workspace(0).build()?;
-    /// assert_eq!(compile(&problem, &Limits::h200())?.workspace_bytes, 0);
-    /// # Ok::<(), warpfft_core::Error>(())
-    /// ```
+    /// Bytes of workspace at most, beside input and output. Long transforms may then take passes that keep to the
+    /// data's own memory and cost more time: `Fft::new([1 << 24]).in_place().max_workspace(0)`.
     #[must_use]
     pub fn max_workspace(mut self, bytes: u64) -> Self {
         self.max_workspace = Some(bytes);

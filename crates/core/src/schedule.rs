@@ -2,13 +2,14 @@
 
 mod in_place;
 mod share;
+mod workspace;
 
 use crate::error::Error;
 use crate::lower::tile;
 use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim, Pointwise, TableKind};
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Direction, Format, Placement, Precision, Problem};
+use crate::problem::{Direction, Format, Placement, Problem};
 use crate::target::Limits;
 
 /// Passes in order, and what they need beside input and output.
@@ -35,23 +36,6 @@ struct Place {
 impl Place {
     fn operand(&self) -> Operand {
         Operand { array: self.array, format: self.format, offset: self.offset, span: self.span }
-    }
-}
-
-/// Workspace regions start at multiples of this many bytes.
-const REGION_ALIGNMENT: u64 = 512;
-
-impl Schedule {
-    /// First byte and bytes of each region in the workspace, and the bytes of all.
-    pub fn workspace(&self, precision: Precision) -> (Vec<(u64, u64)>, u64) {
-        let mut at = 0;
-        let placed = self.regions.iter().map(|elements| {
-            let bytes = elements * precision.complex_bytes();
-            let offset = at;
-            at += bytes.next_multiple_of(REGION_ALIGNMENT);
-            (offset, bytes)
-        });
-        (placed.collect(), at)
     }
 }
 

@@ -13,7 +13,7 @@ use warpfft_core::lower::{Slot, lower};
 use warpfft_core::pass::Array;
 use warpfft_core::plan::Plan;
 use warpfft_core::problem::{Precision, Problem};
-use warpfft_core::program::{Binding, Compiled, Launch, Program};
+use warpfft_core::program::{Binding, Compiled, Launch, Program, Table};
 use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
 use warpfft_core::tables::build;
@@ -218,7 +218,7 @@ fn the_two_largest_of_one_h200_need_no_workspace() {
             let passes = &compiled.schedule.passes;
             assert!(passes.len() <= 5, "{shape:?}: {} passes", passes.len());
             assert!(passes.iter().all(|pass| pass.src.array == Array::Output));
-            let tables: u64 = compiled.program.tables.iter().map(|table| table.bytes()).sum();
+            let tables: u64 = compiled.program.tables.iter().map(Table::bytes).sum();
             assert!(tables < 8 << 20, "{shape:?}: {tables} bytes of tables");
         }
     }
