@@ -15,7 +15,7 @@ use warpfft::{Device, Measurement, Timing, Wisdom};
 use crate::engine;
 use crate::error::CliError;
 use crate::io::Samples;
-use crate::options::{DeviceArg, PrecisionArg, Shape, size};
+use crate::options::{BatchArgs, DeviceArg, Shape, size};
 use crate::progress::Progress;
 use crate::{report, suite};
 
@@ -32,27 +32,24 @@ Examples:
   warpfft bench --suite h200 --only 'f32 1d-two-*' --only 24x24x24 --budget 60 --csv out.csv
   warpfft bench --compare bench/h200-suite.csv out.csv --tolerance 5%
 
-A copy reads and writes the same bytes in the same run, on the same device: of several kinds, the fastest. Small
-data is spread over many buffers, so that neither works from the cache; 1.00 copies is the floor. GFLOP/s count 5 N log2 N for N points. The error is the relative L2
-distance from a transform of the same random data in twice double precision; - means that it would take too long.
+A copy reads and writes the same bytes in the same run, on the same device: of several kinds, the fastest. Small \
+data is spread over many buffers, so that neither works from the cache; 1.00 copies is the floor. GFLOP/s count \
+5 N log2 N for N points. The error is the relative L2 distance from a transform of the same random data in twice \
+double precision; - means that it would take too long.
 
-A suite is a file of lines kind,precision,shape,batch[,group] below a header of these names; docs/performance.md says more.")]
+A suite is a file of lines kind,precision,shape,batch[,group][,data] below a header of these names; \
+docs/performance.md says more.")]
 pub struct Bench {
     /// Lengths with x between: 1024, 512x512, 64x64x64
     #[arg(required_unless_present_any = ["suite", "compare", "report"])]
     shapes: Vec<Shape>,
 
-    /// Transforms in one call
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    batch: u64,
+    #[command(flatten)]
+    asked: BatchArgs,
 
     /// Where to run
     #[arg(long, value_enum, default_value_t = DeviceArg::Auto)]
     device: DeviceArg,
-
-    /// Width of the numbers
-    #[arg(long, value_enum, default_value_t = PrecisionArg::F32)]
-    precision: PrecisionArg,
 
     /// Transform in place
     #[arg(long, conflicts_with = "suite")]
@@ -200,13 +197,18 @@ impl Bench {
         let device = self.device()?;
         let mut rows = Vec::new();
         if !self.json {
-            report::line(&format!("{}, batch {}, {:?}", device.name(), self.batch, self.precision))?;
+            report::line(&format!(
+                "{}, batch {}, {:?}",
+                device.name(),
+                self.asked.batch,
+                self.asked.precision
+            ))?;
             report::line("        shape      time us    copy us  copies     GB/s   GFLOP/s     error")?;
         }
         for shape in &self.shapes {
             let row = self.measure(&device, shape)?;
             if self.json {
-                rows.push(row.as_json(&device, self.batch));
+                rows.push(row.as_json(&device, self.asked.batch));
             } else {
                 report::line(&row.as_text())?;
             }
@@ -215,17 +217,17 @@ impl Bench {
     }
 
     fn measure<'a>(&self, device: &Device, shape: &'a Shape) -> Result<Row<'a>, CliError> {
-        let precision = self.precision.precision();
+        let precision = self.asked.precision.precision();
         let problem = |batch, precision| {
             let placement = if self.in_place { Placement::InPlace } else { Placement::OutOfPlace };
             engine::packed_problem(shape, batch, precision, Direction::Forward, placement, self.max_workspace)
         };
-        let whole = problem(self.batch, precision)?;
+        let whole = problem(self.asked.batch, precision)?;
         let _progress = Progress::start("measuring", None);
         let timing = Timing { budget: Duration::from_secs_f64(self.seconds), in_cache: self.in_cache };
         let measured = device.plan(&whole)?.measure(timing)?;
         let points: u64 = shape.0.iter().product();
-        let checked = self.batch.min((MOST_CHECKED / points).max(1));
+        let checked = self.asked.batch.min((MOST_CHECKED / points).max(1));
         let error = (points <= MOST_CHECKED).then(|| error(device, &problem(checked, precision)?));
         Ok(Row { shape, problem: whole, measured, error: error.transpose()? })
     }

@@ -1,7 +1,7 @@
 //! From a signal and a request to a spectrum: the one place where commands meet the library's plans.
 
 use num_complex::Complex;
-use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft::core::problem::{Direction, Placement, Precision, Problem};
 use warpfft::core::request::Fft;
 use warpfft::{Device, DeviceKind, Error, Plan};
 
@@ -29,26 +29,11 @@ pub fn problem(
     request: &Request,
     precision: Precision,
 ) -> Result<Problem, CliError> {
-    let packed = packed_strides(shape);
-    let (mut transform, mut batch) = (Vec::new(), Vec::new());
-    for axis in (0..shape.len()).filter(|&axis| shape[axis] > 1) {
-        let dims = if request.axes.contains(&axis) { &mut transform } else { &mut batch };
-        dims.push(Dim::new(shape[axis] as u64, strides[axis], packed[axis]));
-    }
-    let problem = Problem {
-        transform,
-        batch,
-        input_offset: 0,
-        output_offset: 0,
-        precision,
-        input: Format::Interleaved,
-        output: Format::Interleaved,
-        placement: Placement::OutOfPlace,
-        direction: request.direction,
-        scale: request.scale,
-        max_workspace: request.max_workspace,
-    };
-    Ok(problem.validated()?)
+    let extents: Vec<u64> = shape.iter().map(|&extent| extent as u64).collect();
+    let axes: Vec<i64> = request.axes.iter().map(|&axis| axis as i64).collect();
+    let asked = Fft::axes(extents, axes).strides(strides, &packed_strides(shape));
+    let asked = asked.precision(precision).direction(request.direction).scale(request.scale);
+    Ok(request.max_workspace.into_iter().fold(asked, Fft::max_workspace).build()?)
 }
 
 /// The problem of transforming so many packed arrays of that shape, one after the other.

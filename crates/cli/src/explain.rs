@@ -9,7 +9,7 @@ use warpfft::{Device, DeviceKind};
 
 use crate::engine;
 use crate::error::CliError;
-use crate::options::{DeviceArg, PrecisionArg, Shape, size};
+use crate::options::{BatchArgs, DeviceArg, Shape, size};
 use crate::report;
 
 /// What `explain` takes.
@@ -21,19 +21,14 @@ Examples:
   warpfft explain 64x64x64 --device cuda
   warpfft explain 8589934592 --in-place --max-workspace 0 --limits h200
 
-The limits h200, a100, t4, vulkan-min and webgpu-min need no device. Without --limits and --device, the best
+The limits h200, a100, t4, vulkan-min and webgpu-min need no device. Without --limits and --device, the best \
 GPU of this machine is explained or, where there is none, the h200.")]
 pub struct Explain {
     /// Lengths with x between: 1024, 512x512, 64x64x64
     shape: Shape,
 
-    /// Transforms in one call
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    batch: u64,
-
-    /// Width of the numbers
-    #[arg(long, value_enum, default_value_t = PrecisionArg::F32)]
-    precision: PrecisionArg,
+    #[command(flatten)]
+    asked: BatchArgs,
 
     /// Explain for a device of this machine
     #[arg(long, value_enum, conflicts_with = "limits")]
@@ -65,8 +60,8 @@ impl Explain {
     pub fn run(&self) -> Result<(), CliError> {
         let direction = if self.inverse { Direction::Inverse } else { Direction::Forward };
         let placement = if self.in_place { Placement::InPlace } else { Placement::OutOfPlace };
-        let precision = self.precision.precision();
-        let (shape, batch, most) = (&self.shape, self.batch, self.max_workspace);
+        let precision = self.asked.precision.precision();
+        let (shape, batch, most) = (&self.shape, self.asked.batch, self.max_workspace);
         let problem = engine::packed_problem(shape, batch, precision, direction, placement, most)?;
         let (explanation, tuned) = self.explained(&problem)?;
         if self.json {

@@ -1,6 +1,6 @@
 //! What several commands take.
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use warpfft::DeviceKind;
 use warpfft::core::problem::{Direction, Precision};
 
@@ -49,6 +49,18 @@ impl PrecisionArg {
             Self::F64 => Precision::F64,
         }
     }
+}
+
+/// How many transforms, and how precise: for commands that make up their data.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct BatchArgs {
+    /// Transforms in one call
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub batch: u64,
+
+    /// Width of the numbers
+    #[arg(long, value_enum, default_value_t = PrecisionArg::F32)]
+    pub precision: PrecisionArg,
 }
 
 /// Which direction carries the factor 1/n, as in numpy.

@@ -11,7 +11,7 @@ use warpfft::{Device, Error, Tuned, Wisdom, wisdom};
 use crate::bench::seconds;
 use crate::engine;
 use crate::error::CliError;
-use crate::options::{DeviceArg, PrecisionArg, Shape, size};
+use crate::options::{BatchArgs, DeviceArg, Shape, size};
 use crate::progress::Progress;
 use crate::report;
 use crate::suite::{Case, chosen, interrupt};
@@ -23,25 +23,21 @@ Examples:
   warpfft tune 1000 4096 24x24x24 --batch 1000 --budget 30s
   warpfft tune --suite h200 --only '1d-smooth*' --budget 600s -o h200.json
 
-Each transform gets its share of the time: the cost model's choice and its best rivals run in turns on the same data,
-the fastest whose output is right wins. It is written to the file at once; what is there of other problems and
-devices stays. Set WARPFFT_WISDOM to the file, and every program that uses the library plans by it.")]
+Each transform gets its share of the time: the cost model's choice and its best rivals run in turns on the same \
+data, the fastest whose output is right wins. It is written to the file at once; what is there of other problems and \
+devices stays. Set WARPFFT_WISDOM to the file, and every program that uses the library plans by it, for other batches \
+too where both fill the GPU.")]
 pub struct Tune {
     /// Lengths with x between: 1024, 512x512, 64x64x64
     #[arg(required_unless_present = "suite")]
     shapes: Vec<Shape>,
 
-    /// Transforms in one call
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    batch: u64,
+    #[command(flatten)]
+    asked: BatchArgs,
 
     /// Where to run
     #[arg(long, value_enum, default_value_t = DeviceArg::Auto)]
     device: DeviceArg,
-
-    /// Width of the numbers
-    #[arg(long, value_enum, default_value_t = PrecisionArg::F32)]
-    precision: PrecisionArg,
 
     /// Transform in place
     #[arg(long)]
@@ -150,18 +146,11 @@ impl Tune {
             // Rows of kinds that are not there yet have nothing to tune.
             return Ok(rows.iter().filter_map(|row: &Case| row.problem().ok()).collect());
         }
-        let precision = self.precision.precision();
+        let precision = self.asked.precision.precision();
         let placement = if self.in_place { Placement::InPlace } else { Placement::OutOfPlace };
-        let problem = |shape| {
-            engine::packed_problem(
-                shape,
-                self.batch,
-                precision,
-                Direction::Forward,
-                placement,
-                self.max_workspace,
-            )
-        };
+        let (batch, most) = (self.asked.batch, self.max_workspace);
+        let problem =
+            |shape| engine::packed_problem(shape, batch, precision, Direction::Forward, placement, most);
         self.shapes.iter().map(problem).collect()
     }
 }

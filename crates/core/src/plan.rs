@@ -155,5 +155,11 @@ mod tests {
         assert_eq!(odd, Err(ParsePlanError::NotRader { p: 37, inner: 35 }));
         let shared = "(prime-factor (mixed-radix 6) (mixed-radix 9))".parse::<Plan>();
         assert_eq!(shared, Err(ParsePlanError::NotCoprime { a: 6, b: 9 }));
+        let long = "(split (mixed-radix 8) (mixed-radix 4294967295 4294967295 4294967295))".parse::<Plan>();
+        assert_eq!(long, Err(ParsePlanError::TooLong { at: 23 }));
+        let twice = "(prime-factor (mixed-radix 4294967295 4294967295) (mixed-radix 8))".parse::<Plan>();
+        assert_eq!(twice, Err(ParsePlanError::TooLong { at: 0 }));
+        let deep = "(split ".repeat(100_000).parse::<Plan>();
+        assert!(matches!(deep, Err(ParsePlanError::TooDeep { .. })), "{deep:?}");
     }
 }

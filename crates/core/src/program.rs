@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::kernel::{Kernel, Verified, pass};
 use crate::lower::tile::{self, Choice, Tile};
-use crate::lower::{self, Slot};
+use crate::lower::{self, Lowered, Slot};
 use crate::pass::{Array, Pass, TableKind};
 use crate::problem::{Precision, Problem};
 use crate::recipe::Recipe;
@@ -73,6 +73,45 @@ pub struct Program {
     pub launches: Vec<Launch>,
     /// Bytes of workspace.
     pub workspace_bytes: u64,
+}
+
+impl Program {
+    /// The program of one pass that solves the problem by itself, lowered under a tile that no search chose: for
+    /// tests, and to time it.
+    ///
+    /// # Errors
+    ///
+    /// A kernel that is not well formed, or beyond the device.
+    pub fn of_pass(problem: &Problem, pass: &Pass, lowered: Lowered, limits: &Limits) -> Result<Self, Error> {
+        let mut tables = Vec::new();
+        let bindings = lowered.slots.iter().map(|slot| bind(slot, pass, &[], &mut tables)).collect();
+        Ok(Self {
+            problem: problem.clone(),
+            kernels: vec![optimise(lowered.kernel, limits)?],
+            tables: contents(&tables, problem.precision, limits)?,
+            launches: vec![Launch { kernel: 0, bindings }],
+            workspace_bytes: 0,
+        })
+    }
+}
+
+/// Entries of a table at most: it is made on the host, in more memory than it takes on the device.
+const MOST_ENTRIES: u64 = 1 << 28;
+
+/// Bytes of the host's memory in which an entry is made.
+const MAKING: u64 = 96;
+
+/// What the kinds of table stand for.
+fn contents(kinds: &[TableKind], precision: Precision, limits: &Limits) -> Result<Vec<Table>, Error> {
+    let build = |&kind: &TableKind| {
+        too_large("entries of a table", kind.len(), MOST_ENTRIES, limits)?;
+        let bytes = kind.len() * MAKING;
+        // Whether there is room is found out here, where it can be said.
+        let room = Vec::<u8>::new().try_reserve_exact(bytes as usize);
+        room.map_err(|_| Error::OutOfMemory { device: "processor".into(), bytes })?;
+        Ok(tables::build(kind, precision))
+    };
+    kinds.iter().map(build).collect()
 }
 
 /// Compiles a problem for a device: everything from the request's canonical form to kernels that can be emitted.
@@ -179,7 +218,7 @@ impl Compiled {
                 exchanges: lowered.exchanges,
             });
         }
-        program.tables = tables.iter().map(|&kind| tables::build(kind, problem.precision)).collect();
+        program.tables = contents(&tables, problem.precision, limits)?;
         Ok(Self { program, schedule, parts })
     }
 }
@@ -253,8 +292,12 @@ fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses a pass whose arrays or launch are beyond the device.
+/// Refuses a pass whose arrays or launch are beyond the device, or whose indices into factors are beyond 32 bits.
 fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
+    if pass.load.is_some() || pass.store.is_some() {
+        let modulus = pass.twiddle.unwrap_or(1);
+        too_large("points of a convolution in several passes", modulus, 1 << 32, limits)?;
+    }
     too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;
     for side in [pass.src, pass.dst] {
         let bytes = side.span * pass.precision.complex_bytes();

@@ -328,10 +328,6 @@ impl Scheduler<'_> {
     ) -> Result<(), Error> {
         let Plan::Split(parts) = inner else { return Err(no_plan(n, self.limits)) };
         let m = inner.len();
-        if m > u64::from(u32::MAX) {
-            // Chirps are found by 32-bit indices.
-            return Err(no_plan(n, self.limits));
-        }
         let mut padded = lengths.to_vec();
         padded[d] = m;
         let (near, far) = (self.region(&padded, dst), self.region(&padded, dst));

@@ -2,65 +2,22 @@
 
 mod common;
 
+use common::{Case, packed, rows};
 use num_complex::Complex;
+use warpfft_core::compile;
 use warpfft_core::kernel::Op;
-use warpfft_core::kernel::pass::optimise;
 use warpfft_core::kernel::simulate::Report;
+use warpfft_core::lower;
 use warpfft_core::lower::tile::Tile;
-use warpfft_core::lower::{self, Slot};
 use warpfft_core::pass::{Array, Axis, Method, Operand, Pass, PassDim};
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
-use warpfft_core::program::{Binding, Compiled, Launch, Program};
-use warpfft_core::tables;
+use warpfft_core::program::Program;
 use warpfft_core::target::Limits;
-
-fn rows(n: u64, batch: u64, precision: Precision) -> Problem {
-    packed(&[n], batch, precision)
-}
-
-fn packed(shape: &[u64], batch: u64, precision: Precision) -> Problem {
-    let mut stride = 1;
-    let mut transform: Vec<Dim> = shape
-        .iter()
-        .rev()
-        .map(|&n| {
-            let dim = Dim::new(n, stride, stride);
-            stride *= n as i64;
-            dim
-        })
-        .collect();
-    transform.reverse();
-    Problem {
-        transform,
-        batch: if batch > 1 { vec![Dim::new(batch, stride, stride)] } else { vec![] },
-        input_offset: 0,
-        output_offset: 0,
-        precision,
-        input: Format::Interleaved,
-        output: Format::Interleaved,
-        placement: Placement::OutOfPlace,
-        direction: Direction::Forward,
-        scale: 1.0,
-        max_workspace: None,
-    }
-}
 
 /// Runs a problem on random data; gives the cluster of each launch and what the simulator counted.
 fn check(problem: &Problem, limits: &Limits, what: &str) -> (Vec<u32>, Report) {
-    let tolerance = if problem.precision == Precision::F32 { 1.5e-6 } else { 2e-15 };
-    let input = common::random(problem.input_span().end as usize, problem.precision);
-    let output = if problem.placement == Placement::InPlace {
-        input.clone()
-    } else {
-        common::random(problem.output_span().end as usize, problem.precision)
-    };
-    let compiled = Compiled::of(problem, limits).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let program = &compiled.program;
-    let (got, report) =
-        common::run(program, limits, &input, &output).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let want = common::reference(problem, &input, &output);
-    let error = common::error(&got, &want);
-    assert!(error < tolerance, "{what}: relative error {error:.2e}");
+    let program = compile(problem, limits).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let report = Case::new(problem).check(&program, limits, what);
     let clusters = program.launches.iter().map(|launch| program.kernels[launch.kernel].cluster).collect();
     (clusters, report)
 }
@@ -87,7 +44,7 @@ fn errors_stay_near_those_of_rustfft() {
     for n in [1 << 14, 1 << 15, 1 << 16, 1 << 17] {
         let problem = rows(n, 1, Precision::F32);
         let input = common::random(n as usize, Precision::F32);
-        let program = Compiled::of(&problem, &Limits::h200()).expect("it has a plan").program;
+        let program = compile(&problem, &Limits::h200()).expect("it has a plan");
         let (got, _) = common::run(&program, &Limits::h200(), &input, &input).expect("it runs");
         let want = common::reference(&problem, &input, &input);
         let mut theirs: Vec<_> = input.iter().map(|z| Complex::new(z.re as f32, z.im as f32)).collect();
@@ -165,24 +122,7 @@ fn forced(problem: &Problem, radices: &[&[u32]], tile: &Tile, limits: &Limits) -
         scale: problem.scale,
     };
     let lowered = lower::lower(&pass, tile, limits, "forced");
-    let mut kinds = Vec::new();
-    let bindings = lowered.slots.iter().map(|slot| match *slot {
-        Slot::Source(plane) => Binding::Input(plane),
-        Slot::Destination(plane) => Binding::Output(plane),
-        Slot::Table(kind) => {
-            kinds.push(kind);
-            Binding::Table(kinds.len() as u16 - 1)
-        }
-    });
-    let launch = Launch { kernel: 0, bindings: bindings.collect() };
-    let kernel = optimise(lowered.kernel, limits).expect("the kernel is well formed");
-    Program {
-        problem: problem.clone(),
-        kernels: vec![kernel],
-        tables: kinds.into_iter().map(|kind| tables::build(kind, problem.precision)).collect(),
-        launches: vec![launch],
-        workspace_bytes: 0,
-    }
+    Program::of_pass(problem, &pass, lowered, limits).expect("the kernel is well formed")
 }
 
 /// Runs one pass in clusters on random data, in both precisions.
@@ -191,18 +131,9 @@ fn check_forced(problem: &Problem, radices: &[&[u32]], tile: &Tile) {
         let problem = Problem { precision, ..problem.clone() };
         let what = format!("{radices:?} {tile:?} {problem:?}");
         let limits = Limits::h200();
-        let tolerance = if precision == Precision::F32 { 1.5e-6 } else { 2e-15 };
         let program = forced(&problem, radices, tile, &limits);
         assert_eq!(program.kernels[0].cluster, tile.cluster, "{what}");
-        let input = common::random(problem.input_span().end as usize, precision);
-        let output = match problem.placement {
-            Placement::InPlace => input.clone(),
-            Placement::OutOfPlace => common::random(problem.output_span().end as usize, precision),
-        };
-        let (got, _) =
-            common::run(&program, &limits, &input, &output).unwrap_or_else(|e| panic!("{what}: {e}"));
-        let error = common::error(&got, &common::reference(&problem, &input, &output));
-        assert!(error < tolerance, "{what}: relative error {error:.2e}");
+        Case::new(&problem).check(&program, &limits, &what);
     }
 }
 
@@ -328,9 +259,7 @@ fn slabs_of_later_blocks_are_asked_for() {
             let problem = rows(256, 21, precision);
             let program = forced(&problem, radices, &tile, &limits);
             assert!(prefetches(&program), "{precision:?}, {held} transforms a tile");
-            let (input, output) = (common::random(21 * 256, precision), common::random(21 * 256, precision));
-            let (got, _) = common::run(&program, &limits, &input, &output).expect("it keeps to the source");
-            assert!(common::error(&got, &common::reference(&problem, &input, &output)) < 1.5e-6);
+            Case::new(&problem).check(&program, &limits, "it keeps to the source");
             // Neither columns nor rows with gaps lie packed.
             let columns = Problem {
                 transform: vec![Dim::new(256, 21, 21)],

@@ -4,14 +4,14 @@
 mod common;
 
 use warpfft_core::error::Error;
-use warpfft_core::problem::{Placement, Precision, Problem};
+use warpfft_core::problem::{Precision, Problem};
 use warpfft_core::program::{Compiled, compile};
 use warpfft_core::recipe::{Candidate, Recipe, Within, candidates};
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
 fn problem(shape: &[u64], batch: u64) -> Problem {
-    Fft::new(shape.to_vec()).batch(batch).build().expect("it is possible")
+    common::packed(shape, batch, Precision::F32)
 }
 
 fn found(problem: &Problem, limits: &Limits) -> Vec<Candidate> {
@@ -54,19 +54,10 @@ fn candidates_differ_in_plans_and_tiles() {
 
 /// Runs every candidate of a problem on the simulator, on random data.
 fn check(problem: &Problem, limits: &Limits) {
-    let (precision, count) = (problem.precision, problem.elements() as usize);
-    let tolerance = if precision == Precision::F32 { 1.5e-6 } else { 2e-15 };
-    let input = common::random(count, precision);
-    let in_place = problem.placement == Placement::InPlace;
-    let before = if in_place { input.clone() } else { common::random(count, precision) };
-    let want = common::reference(problem, &input, &before);
-    let key = format!("{:?} {precision:?}", problem.transform.iter().map(|dim| dim.n).collect::<Vec<_>>());
+    let case = common::Case::new(problem);
     for (i, one) in found(problem, limits).iter().enumerate() {
         let compiled = Compiled::by(&one.recipe, problem, limits).expect("it was just offered");
-        let run = common::run(&compiled.program, limits, &input, &before);
-        let (got, _) = run.unwrap_or_else(|fault| panic!("{key}, candidate {i}: {fault}"));
-        let error = common::error(&got, &want);
-        assert!(error < tolerance, "{key}, candidate {i}, {:?}: {error:e}", one.recipe);
+        case.check(&compiled.program, limits, &format!("{problem:?}, candidate {i}, {:?}", one.recipe));
     }
 }
 

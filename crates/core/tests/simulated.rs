@@ -3,40 +3,15 @@
 
 mod common;
 
+use common::{Case, packed, rows};
 use warpfft_core::compile;
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
 use warpfft_core::target::Limits;
 
-fn rows(n: u64, batch: u64, precision: Precision) -> Problem {
-    Problem {
-        transform: if n > 1 { vec![Dim::new(n, 1, 1)] } else { vec![] },
-        batch: if batch > 1 { vec![Dim::new(batch, n as i64, n as i64)] } else { vec![] },
-        input_offset: 0,
-        output_offset: 0,
-        precision,
-        input: Format::Interleaved,
-        output: Format::Interleaved,
-        placement: Placement::OutOfPlace,
-        direction: Direction::Forward,
-        scale: 1.0,
-        max_workspace: None,
-    }
-}
-
 /// Runs a problem on random data under the given limits; panics with everything that matters.
 fn check(problem: &Problem, limits: &Limits, what: &str) {
-    let tolerance = if problem.precision == Precision::F32 { 1.5e-6 } else { 2e-15 };
-    let input = common::random(problem.input_span().end as usize, problem.precision);
-    let output = if problem.placement == Placement::InPlace {
-        input.clone()
-    } else {
-        common::random(problem.output_span().end as usize, problem.precision)
-    };
     let program = compile(problem, limits).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let (got, _) = common::run(&program, limits, &input, &output).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let want = common::reference(problem, &input, &output);
-    let error = common::error(&got, &want);
-    assert!(error < tolerance, "{what}: relative error {error:.2e}");
+    Case::new(problem).check(&program, limits, what);
 }
 
 #[test]
@@ -105,22 +80,6 @@ fn long_lengths_on_the_h200() {
     }
 }
 
-fn packed(shape: &[u64], batch: u64) -> Problem {
-    let mut stride = 1;
-    let mut dims: Vec<Dim> = shape
-        .iter()
-        .rev()
-        .map(|&n| {
-            let dim = Dim::new(n, stride, stride);
-            stride *= n as i64;
-            dim
-        })
-        .collect();
-    dims.reverse();
-    let batch = if batch > 1 { vec![Dim::new(batch, stride, stride)] } else { vec![] };
-    Problem { transform: dims, batch, ..rows(1, 1, Precision::F32) }
-}
-
 #[test]
 fn planes_and_volumes() {
     let shapes: [&[u64]; 12] = [
@@ -140,7 +99,7 @@ fn planes_and_volumes() {
     for shape in shapes {
         for limits in [Limits::h200(), tight(), Limits::webgpu_min()] {
             for placement in [Placement::InPlace, Placement::OutOfPlace] {
-                let problem = Problem { placement, ..packed(shape, 3) };
+                let problem = Problem { placement, ..packed(shape, 3, Precision::F32) };
                 check(&problem, &limits, &format!("{shape:?} {} {placement:?}", limits.name));
             }
         }

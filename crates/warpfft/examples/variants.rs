@@ -9,13 +9,12 @@
 use std::error::Error;
 use std::time::Duration;
 
-use warpfft::core::kernel::{Op, pass::optimise};
-use warpfft::core::lower::{self, Slot, cluster::Cut, tile::Tile};
+use warpfft::core::kernel::Op;
+use warpfft::core::lower::{self, cluster::Cut, tile::Tile};
 use warpfft::core::pass::{Method, Pass};
 use warpfft::core::problem::Problem;
-use warpfft::core::program::{Binding, Compiled, Launch, Program};
+use warpfft::core::program::{Compiled, Program};
 use warpfft::core::request::Fft;
-use warpfft::core::tables;
 use warpfft::core::target::Limits;
 use warpfft::{Device, DeviceKind};
 
@@ -71,29 +70,12 @@ fn time(
             continue;
         }
         for prefetch in [false, true] {
-            let lowered = lower::lower(pass, tile, limits, "variant");
-            let mut kernel = lowered.kernel;
-            kernel.min_blocks = asked;
+            let mut lowered = lower::lower(pass, tile, limits, "variant");
+            lowered.kernel.min_blocks = asked;
             if !prefetch {
-                kernel.body.insts.retain(|inst| !matches!(inst.op, Op::BulkPrefetch { .. }));
+                lowered.kernel.body.insts.retain(|inst| !matches!(inst.op, Op::BulkPrefetch { .. }));
             }
-            let mut kinds = Vec::new();
-            let bindings = lowered.slots.iter().map(|slot| match *slot {
-                Slot::Source(plane) => Binding::Input(plane),
-                Slot::Destination(plane) => Binding::Output(plane),
-                Slot::Table(kind) => {
-                    kinds.push(kind);
-                    Binding::Table(kinds.len() as u16 - 1)
-                }
-            });
-            let launches = vec![Launch { kernel: 0, bindings: bindings.collect() }];
-            let program = Program {
-                problem: problem.clone(),
-                kernels: vec![optimise(kernel, limits)?],
-                tables: kinds.into_iter().map(|kind| tables::build(kind, problem.precision)).collect(),
-                launches,
-                workspace_bytes: 0,
-            };
+            let program = Program::of_pass(problem, pass, lowered, limits)?;
             let row = format!("{name},{},{},{asked},{prefetch}", tile.cluster, tile.threads);
             let plan = device.load(program)?;
             match plan.measure(Duration::from_millis(60)) {

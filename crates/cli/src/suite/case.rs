@@ -39,7 +39,7 @@ pub enum Width {
 }
 
 /// Where the data of a measurement comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Data {
     /// Memory, however little it is.
@@ -49,8 +49,8 @@ pub enum Data {
     Cache,
 }
 
-/// What a row is about: rows of two files with equal keys are the same problem.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// What a row is about: rows of two files with equal keys measure the same.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key {
     /// Kind of transform.
     pub kind: Kind,
@@ -60,6 +60,8 @@ pub struct Key {
     pub shape: Shape,
     /// Transforms in one call.
     pub batch: u64,
+    /// Where the data comes from.
+    pub data: Data,
 }
 
 /// One row of a suite.
@@ -114,14 +116,16 @@ impl fmt::Display for Width {
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {} batch {}", self.kind, self.precision, self.shape, self.batch)
+        write!(f, "{} {} {} batch {}", self.kind, self.precision, self.shape, self.batch)?;
+        if self.data == Data::Cache { f.write_str(" in cache") } else { Ok(()) }
     }
 }
 
 impl Case {
     /// What it is about.
     pub fn key(&self) -> Key {
-        Key { kind: self.kind, precision: self.precision, shape: self.shape.clone(), batch: self.batch }
+        let (kind, precision, batch, data) = (self.kind, self.precision, self.batch, self.data);
+        Key { kind, precision, shape: self.shape.clone(), batch, data }
     }
 
     /// The problem; or why it cannot be asked yet.

@@ -101,7 +101,6 @@ impl Record {
     pub fn of(case: &Case, status: Status, device: &str, note: String) -> Self {
         Self {
             group: case.group.clone(),
-            data: case.data,
             cufft_before: case.cufft_before().map(rounded),
             vkfft_before: case.vkfft_before().map(rounded),
             ..Self::empty(case.key(), status, device, note)
@@ -115,7 +114,7 @@ impl Record {
             shape: key.shape,
             batch: key.batch,
             group: String::new(),
-            data: Data::Memory,
+            data: key.data,
             status,
             copies: None,
             best_copies: None,
@@ -144,7 +143,8 @@ impl Record {
 
     /// What it is about.
     pub fn key(&self) -> Key {
-        Key { kind: self.kind, precision: self.precision, shape: self.shape.clone(), batch: self.batch }
+        let (kind, precision, batch, data) = (self.kind, self.precision, self.batch, self.data);
+        Key { kind, precision, shape: self.shape.clone(), batch, data }
     }
 
     /// Points of one transform.
@@ -211,13 +211,19 @@ impl Writer {
             options.read(true).write(true).create(true).truncate(false).open(path).map_err(failed(false))?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(|source| CliError::Read { path: path.into(), source })?;
-        let whole = whole_lines(&text);
+        let (whole, header) = (whole_lines(&text), header());
+        let ours =
+            if whole.is_empty() { header.starts_with(text.as_bytes()) } else { begins(whole, &header) };
         let records = parse(path, whole)?;
+        if !ours {
+            let detail = "its first line is not that of results of this version".into();
+            return Err(CliError::Malformed { path: path.into(), kind: "results", detail });
+        }
         file.set_len(whole.len() as u64).map_err(failed(true))?;
         file.seek(SeekFrom::End(0)).map_err(failed(true))?;
         let mut writer = Self { path: path.into(), file };
         if whole.is_empty() {
-            writer.line(&header())?;
+            writer.line(&header)?;
         }
         Ok((writer, records))
     }
@@ -241,9 +247,16 @@ fn encoded(record: &Record, header: bool) -> Vec<u8> {
     writer.into_inner().unwrap_or_default()
 }
 
+/// Whether the first line that is no comment is this one.
+fn begins(text: &str, line: &[u8]) -> bool {
+    let first = text.split_inclusive('\n').find(|line| !line.starts_with('#'));
+    first.is_some_and(|first| first.trim_end().as_bytes() == line.trim_ascii_end())
+}
+
 /// The names of the columns.
 fn header() -> Vec<u8> {
-    let key = Key { kind: Kind::C2c, precision: Width::F32, shape: Shape(vec![1]), batch: 1 };
+    let shape = Shape(vec![1]);
+    let key = Key { kind: Kind::C2c, precision: Width::F32, shape, batch: 1, data: Data::Memory };
     let mut text = encoded(&Record::empty(key, Status::Skipped, "", String::new()), true);
     text.truncate(text.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1));
     text
@@ -287,6 +300,17 @@ pub mod tests {
     }
 
     #[test]
+    fn data_in_memory_and_in_the_cache_are_two_rows() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("out.csv");
+        let [memory] = &measured(&[2.0])[..] else { panic!("one row was asked for") };
+        let cache = Record { data: Data::Cache, copies: Some(1.5), ..memory.clone() };
+        let (mut writer, _) = Writer::open(&path, false).unwrap();
+        [memory, &cache].into_iter().for_each(|record| writer.append(record).unwrap());
+        assert_eq!(read(&path).unwrap(), [memory.clone(), cache]);
+    }
+
+    #[test]
     fn results_of_record_are_whole() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench");
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -315,6 +339,24 @@ pub mod tests {
         let error = Writer::open(&path, true).err().unwrap().to_string();
         assert!(error.contains("other.csv") && error.contains("line 2"), "{error}");
         assert_eq!(std::fs::read(&path).unwrap().len(), 39, "what is not ours stays as it is");
+        for theirs in ["a line without an end", "kind,shape,batch\n"] {
+            std::fs::write(&path, theirs).unwrap();
+            let refused = Writer::open(&path, true).map(|(_, records)| records);
+            assert!(matches!(refused, Err(CliError::Malformed { .. })), "{theirs}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), theirs, "what is not ours stays as it is");
+        }
+    }
+
+    #[test]
+    fn a_run_that_was_killed_in_its_first_line_begins_anew() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("out.csv");
+        std::fs::write(&path, &header()[..20]).unwrap();
+        let (mut writer, before) = Writer::open(&path, true).unwrap();
+        assert!(before.is_empty());
+        let records = measured(&[1.0]);
+        writer.append(&records[0]).unwrap();
+        assert_eq!(read(&path).unwrap(), records);
         assert!(matches!(Writer::open(folder.path(), true), Err(CliError::OutputIsFolder { .. })));
     }
 }

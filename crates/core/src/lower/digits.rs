@@ -258,12 +258,6 @@ impl Layout {
         self.order.iter().map(|&d| digits.all[d].size).product()
     }
 
-    /// How far a linear form reaches over the threads' part of it, up and down together.
-    pub fn reach(&self, digits: &Digits, weights: &[i64]) -> u64 {
-        let all = self.order.iter().chain(&self.block);
-        all.map(|&d| weights[d].unsigned_abs() * u64::from(digits.all[d].size - 1)).sum()
-    }
-
     /// Groups that a thread holds.
     pub fn slots(&self, digits: &Digits, threads: u32) -> u32 {
         self.groups(digits).div_ceil(threads)
@@ -274,8 +268,8 @@ impl Layout {
         self.register.map_or(1, |d| digits.radix(d))
     }
 
-    /// Value of a linear form, given by one weight for each digit, for the group in slot `slot` (without the
-    /// register digit), computed in `U32` or `U64`.
+    /// Value of a linear form in integers of type `ty`, given by one weight for each digit, for the group in slot
+    /// `slot` (without the register digit).
     pub fn linear(
         &self,
         b: &mut Builder,
@@ -359,4 +353,31 @@ fn run_value(b: &mut Builder, threads: Threads, slot: u32, run: Run) -> Linear {
     let whole = at * size == groups;
     let value = if whole { quotient } else { b.rem_const(quotient, size, max / u64::from(at)) };
     Linear { thread: Some(value), constant: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pass::PassDim;
+
+    #[test]
+    fn linear_forms_of_far_strides_are_whole_in_64_bits() {
+        let (far, down) = (120_000_000, -7_000_000_000);
+        let digit = |stride, size| Digit::of_batch(&PassDim::new(size, stride, 0), 0, size);
+        let digits = Digits::new(vec![digit(far, 37), digit(down, 5)], Vec::new());
+        let layout = Layout { register: None, order: vec![0, 1], block: None };
+        let weights = digits.weights(|digit| digit.is);
+        for thread in 0..64 {
+            for slot in 0..layout.slots(&digits, 64) {
+                let mut b = Builder::new("far", 64, 1);
+                let threads = Threads { index: b.u32(thread), count: 64, rank: None };
+                let got = layout.linear(&mut b, &digits, threads, slot, &weights, Type::U64);
+                let part = got.thread.map_or(Some(0), |value| b.constant(value)).expect("all is constant");
+                let group = i64::from(thread + 64 * slot);
+                if group < 37 * 5 {
+                    assert_eq!(part as i64 + got.constant, group % 37 * far + group / 37 * down, "{group}");
+                }
+            }
+        }
+    }
 }

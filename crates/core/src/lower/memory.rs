@@ -89,12 +89,14 @@ impl Lowering<'_> {
 
     /// Pointers into the planes for a slot, and the constant distance beside them.
     fn pointers(&mut self, side: &Side, layout: &Layout, slot: u32) -> (Vec<Value>, i64) {
-        let wide = self.b.ty(side.base) == Type::U64;
-        if wide && layout.reach(&self.digits, &side.weights) > u64::from(u32::MAX) {
-            // One tile alone reaches further than 32 bits.
+        let steps = layout.order.iter().chain(&layout.block);
+        let steps = steps.map(|&d| side.weights[d] * (i64::from(self.digits.all[d].size) - 1));
+        let (lowest, reach) = steps.fold((0, 0), |(low, all), step| (low + step.min(0), all + step.abs()));
+        if reach > i64::from(u32::MAX) {
             let at = layout.linear(&mut self.b, &self.digits, self.threads, slot, &side.weights, Type::U64);
-            let index = at.thread.map_or(side.base, |thread| self.b.add(side.base, thread));
-            return (side.planes.iter().map(|&space| self.b.addr(space, index)).collect(), at.constant);
+            let start = side.planes.iter().map(|&space| self.b.addr(space, side.base)).collect::<Vec<_>>();
+            let Some(thread) = at.thread else { return (start, at.constant) };
+            return (start.into_iter().map(|ptr| self.b.ptr_add(ptr, thread)).collect(), at.constant);
         }
         let at = self.linear(layout, slot, &side.weights);
         let thread = at.thread.unwrap_or_else(|| self.b.u32(0));
@@ -103,12 +105,6 @@ impl Lowering<'_> {
             return (side.planes.iter().map(|&space| self.b.addr(space, index)).collect(), at.constant);
         }
         // Falling strides make the thread's part negative: shift it up before it is widened.
-        let lowest: i64 = layout
-            .order
-            .iter()
-            .chain(&layout.block)
-            .map(|&d| side.weights[d].min(0) * (i64::from(self.digits.all[d].size) - 1))
-            .sum();
         let thread = self.b.add_const(thread, lowest.unsigned_abs() & u64::from(u32::MAX));
         let down = self.b.add_const(side.base, lowest as u64);
         let pointers = side.planes.iter().map(|&space| {

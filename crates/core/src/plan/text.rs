@@ -84,13 +84,30 @@ pub enum ParsePlanError {
         /// Length of the other.
         b: u64,
     },
+    /// A length beyond what can be counted.
+    #[error("the plan from byte {at} on has more points than 64 bits count")]
+    TooLong {
+        /// Where it begins.
+        at: usize,
+    },
+    /// Plans within plans within plans.
+    #[error("at byte {at} the plan is more than {most} deep; no solver makes such plans")]
+    TooDeep {
+        /// Where.
+        at: usize,
+        /// How deep a plan may be.
+        most: u32,
+    },
 }
+
+/// Plans within one another at most: text from outside must not use up the stack.
+const MOST_DEEP: u32 = 32;
 
 impl std::str::FromStr for Plan {
     type Err = ParsePlanError;
 
     fn from_str(text: &str) -> Result<Self, ParsePlanError> {
-        let mut parser = Parser { text, at: 0 };
+        let mut parser = Parser { text, at: 0, deep: 0 };
         let plan = parser.plan()?;
         match parser.peek() {
             "" => Ok(plan),
@@ -103,6 +120,19 @@ impl std::str::FromStr for Plan {
 struct Parser<'a> {
     text: &'a str,
     at: usize,
+    /// Plans that are open.
+    deep: u32,
+}
+
+/// A plan's length, if 64 bits hold it; its parts are known to have one.
+fn length(plan: &Plan) -> Option<u64> {
+    match plan {
+        Plan::MixedRadix(radices) => radices.iter().map(|&r| u64::from(r)).try_fold(1, u64::checked_mul),
+        Plan::Split(parts) | Plan::PrimeFactor(parts) => {
+            parts.iter().map(Plan::len).try_fold(1, u64::checked_mul)
+        }
+        Plan::Bluestein { n, .. } | Plan::Rader { p: n, .. } => Some(*n),
+    }
 }
 
 impl<'a> Parser<'a> {
@@ -159,6 +189,18 @@ impl<'a> Parser<'a> {
     }
 
     fn plan(&mut self) -> Result<Plan, ParsePlanError> {
+        self.peek();
+        let at = self.at;
+        if self.deep == MOST_DEEP {
+            return Err(ParsePlanError::TooDeep { at, most: MOST_DEEP });
+        }
+        self.deep += 1;
+        let plan = self.form()?;
+        self.deep -= 1;
+        length(&plan).map(|_| plan).ok_or(ParsePlanError::TooLong { at })
+    }
+
+    fn form(&mut self) -> Result<Plan, ParsePlanError> {
         self.take("(", "\"(\"")?;
         let word = self.peek();
         let plan = match word {

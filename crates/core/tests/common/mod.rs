@@ -6,11 +6,52 @@ use num_complex::Complex;
 use rand::Rng;
 use warpfft_core::kernel::Type;
 use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Report, simulate};
-use warpfft_core::problem::{Dim, Direction, Format, Precision, Problem};
+use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
 use warpfft_core::program::{Binding, Program, Table};
+use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
 pub type C64 = Complex<f64>;
+
+/// Forward transforms of packed rows.
+pub fn rows(n: u64, batch: u64, precision: Precision) -> Problem {
+    packed(&[n], batch, precision)
+}
+
+/// Forward transforms of packed arrays, one after the other.
+pub fn packed(shape: &[u64], batch: u64, precision: Precision) -> Problem {
+    Fft::new(shape).batch(batch).precision(precision).build().expect("it is possible")
+}
+
+/// A problem's random data, and what comes of it by the reference.
+pub struct Case {
+    input: Vec<C64>,
+    before: Vec<C64>,
+    want: Vec<C64>,
+    tolerance: f64,
+}
+
+impl Case {
+    pub fn new(problem: &Problem) -> Self {
+        let input = random(problem.input_span().end as usize, problem.precision);
+        let before = match problem.placement {
+            Placement::InPlace => input.clone(),
+            Placement::OutOfPlace => random(problem.output_span().end as usize, problem.precision),
+        };
+        let want = reference(problem, &input, &before);
+        let tolerance = if problem.precision == Precision::F32 { 1.5e-6 } else { 2e-15 };
+        Self { input, before, want, tolerance }
+    }
+
+    /// Runs a program on the data; gives what the simulator counted, or panics with what is wrong.
+    pub fn check(&self, program: &Program, limits: &Limits, what: &str) -> Report {
+        let run = run(program, limits, &self.input, &self.before);
+        let (got, report) = run.unwrap_or_else(|fault| panic!("{what}: {fault}"));
+        let error = error(&got, &self.want);
+        assert!(error < self.tolerance, "{what}: relative error {error:.2e}");
+        report
+    }
+}
 
 /// Uniform random numbers, rounded to the precision of the problem so that the reference sees the same input.
 pub fn random(len: usize, precision: Precision) -> Vec<C64> {

@@ -1,12 +1,14 @@
 //! Where plans run. One device more is one file here, and one line in [`DeviceKind`] and in each `match` on it.
 
 pub(crate) mod backend;
-#[cfg(any(feature = "cuda", feature = "wgpu"))]
+#[cfg(feature = "cuda")]
 mod cache;
 mod check;
 mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+mod hash;
 mod outline;
 #[cfg(feature = "cuda")]
 mod recent;
@@ -153,13 +155,12 @@ impl Device {
         Self { wisdom: Some(Arc::new(wisdom)), ..self }
     }
 
-    /// What was found by timing for a problem here, whether or not the compiler still offers it.
+    /// What was found by timing for a problem here, or for nearly as many of the same transforms, whether or not the
+    /// compiler offers it.
     fn known(&self, problem: &Problem) -> Result<Option<Recipe>, Error> {
-        if self.limits().is_none() {
-            return Ok(None);
-        }
+        let Some(limits) = self.limits() else { return Ok(None) };
         let wisdom = self.wisdom.clone().map_or_else(Wisdom::ambient, Ok)?;
-        Ok(wisdom.recipe(self.name(), problem))
+        Ok(wisdom.recipe_near(self.name(), limits, problem))
     }
 
     /// The recipe that a problem's plan follows here because it was found by timing: `None` where the cost model

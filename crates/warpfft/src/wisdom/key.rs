@@ -20,6 +20,9 @@ pub(crate) fn packed(problem: &Problem) -> Option<(Vec<i64>, i64)> {
     (plain && !lengths.is_empty()).then(|| (lengths, problem.batch_count() as i64))
 }
 
+/// What a key has before the repeated dimensions.
+const BATCH: &str = " batch ";
+
 /// A problem as a key: `c2c f32 512x512 batch 64` for packed arrays, with every stride for others. Problems that
 /// differ in direction or scale alone have equal keys.
 ///
@@ -44,7 +47,7 @@ pub fn problem_key(problem: &Problem) -> String {
     }
     if let Some((lengths, batch)) = packed(problem) {
         let lengths: Vec<String> = lengths.iter().map(i64::to_string).collect();
-        return format!("{key} {} batch {batch}", lengths.join("x"));
+        return format!("{key} {}{BATCH}{batch}", lengths.join("x"));
     }
     let format = |format| if format == Format::Planar { "planar" } else { "interleaved" };
     if problem.input != Format::Interleaved || problem.output != Format::Interleaved {
@@ -53,13 +56,41 @@ pub fn problem_key(problem: &Problem) -> String {
     if problem.input_offset != 0 || problem.output_offset != 0 {
         let _ = write!(key, " offsets {}:{}", problem.input_offset, problem.output_offset);
     }
-    for (name, dims) in [("dims", &problem.transform), ("batch", &problem.batch)] {
+    for (name, dims) in [(" dims ", &problem.transform), (BATCH, &problem.batch)] {
         if !dims.is_empty() {
             let dims: Vec<String> = dims.iter().map(|Dim { n, is, os }| format!("{n}:{is}:{os}")).collect();
-            let _ = write!(key, " {name} {}", dims.join(" "));
+            let _ = write!(key, "{name}{}", dims.join(" "));
         }
     }
     key
+}
+
+/// What a problem's key is beside the number of times that its outermost dimension is repeated.
+pub(super) struct Family {
+    /// The key up to that number.
+    pub before: String,
+    /// The number.
+    pub count: u64,
+    /// The key from behind it on.
+    pub after: String,
+}
+
+impl Family {
+    /// The family of a problem that is repeated.
+    pub fn of(problem: &Problem) -> Option<Self> {
+        let key = problem_key(problem);
+        let at = key.rfind(BATCH)? + BATCH.len();
+        let (before, rest) = key.split_at(at);
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let (count, after) = rest.split_at(digits);
+        Some(Self { before: before.into(), count: count.parse().ok()?, after: after.into() })
+    }
+
+    /// The number in another key of this family.
+    pub fn count_of(&self, key: &str) -> Option<u64> {
+        let count = key.strip_prefix(&*self.before)?.strip_suffix(&*self.after)?;
+        count.parse().ok().filter(|&count| count > 0)
+    }
 }
 
 #[cfg(test)]
@@ -76,6 +107,29 @@ mod tests {
         assert_eq!(ask(Fft::axes([4, 6], [0])), None, "columns");
         assert_eq!(ask(Fft::new([4]).planar()), None);
         assert_eq!(ask(Fft::new([1]).batch(3)), None, "nothing to transform");
+    }
+
+    #[test]
+    fn families_differ_in_the_outermost_count_alone() {
+        let family = |request: Fft| Family::of(&request.build().expect("it is possible"));
+        let key = |request: Fft| problem_key(&request.build().expect("it is possible"));
+        let rows = |n: u64, batch: u64| Fft::new([n]).batch(batch);
+        let own = family(rows(8, 5)).expect("it is repeated");
+        assert_eq!(own.count, 5);
+        assert_eq!([1, 70].map(|batch| own.count_of(&key(rows(8, batch)))), [Some(1), Some(70)]);
+        for other in [rows(9, 5), rows(8, 5).f64(), rows(8, 5).in_place(), Fft::new([8, 8]).batch(5)] {
+            assert_eq!(own.count_of(&key(other)), None);
+        }
+        // Columns of several matrices, with a gap between them.
+        let columns = |matrices: u64, width: i64| {
+            Fft::axes([6, 8], [0]).strides(&[width, 1], &[width, 1]).batch_strided(matrices, 100, 100)
+        };
+        let own = family(columns(3, 8)).expect("it is repeated");
+        assert_eq!((own.count, own.count_of(&key(columns(9, 8)))), (3, Some(9)));
+        assert_eq!(own.count_of(&key(columns(3, 9))), None);
+        assert_eq!(own.count_of(&key(columns(1, 8))), None, "the count of its columns is another");
+        assert!(family(Fft::new([6]).strides(&[2], &[2])).is_none(), "it is not repeated");
+        assert_eq!(own.count_of(&key(columns(9, 8)).replace("9:100", "0:100")), None);
     }
 
     #[test]

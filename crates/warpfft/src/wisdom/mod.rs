@@ -4,9 +4,13 @@
 //! Where a device finds it: what [`Device::with_wisdom`](crate::Device::with_wisdom) gave it, else the file that the
 //! environment variable `WARPFFT_WISDOM` names, else what comes with this crate. An entry for an unknown problem, or
 //! one whose recipe the compiler no longer offers, changes nothing: the cost model's choice is always there.
+//!
+//! An entry also serves other numbers of the same transforms, where they are alike to the device:
+//! [`Wisdom::recipe_near`].
 
 mod file;
 mod key;
+mod near;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,6 +19,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 use warpfft_core::problem::Problem;
 use warpfft_core::recipe::Recipe;
+use warpfft_core::target::Limits;
 
 use crate::error::Error;
 
@@ -80,6 +85,11 @@ impl Entry {
         Recipe::deserialize(&self.recipe)
             .map_err(|error| Error::Recipe { problem: self.problem.clone(), detail: error.to_string() })
     }
+}
+
+/// An entry's recipe, if this version understands it.
+fn understood(entry: &Entry) -> Option<Recipe> {
+    entry.recipe().inspect_err(|error| tracing::debug!(%error, "wisdom was not used")).ok()
 }
 
 /// Entries, one for each device and problem.
@@ -163,7 +173,15 @@ impl Wisdom {
             return None;
         }
         let entry = self.entries.get(&(device.to_owned(), problem_key(problem)))?;
-        entry.recipe().inspect_err(|error| tracing::debug!(%error, "wisdom was not used")).ok()
+        understood(entry)
+    }
+
+    /// The recipe for a problem on a device of that name; where there is none, that for the nearest number of the
+    /// same transforms, if it is alike to a device with these limits: both fill it, or they differ less than
+    /// twofold. It may be one that the compiler does not offer for this problem.
+    pub fn recipe_near(&self, device: &str, limits: &Limits, problem: &Problem) -> Option<Recipe> {
+        self.recipe(device, problem)
+            .or_else(|| near::nearest(&self.entries, device, limits, problem).and_then(understood))
     }
 
     /// What devices use that were given nothing else: the file in the environment over what comes with this crate.

@@ -7,13 +7,21 @@ use warpfft_core::target::Limits;
 use super::*;
 use crate::{Complex, Device};
 
+fn many(n: u64, batch: u64) -> Problem {
+    Fft::new([n]).batch(batch).build().expect("it is possible")
+}
+
 fn problem(n: u64) -> Problem {
-    Fft::new([n]).batch(4).build().expect("it is possible")
+    many(n, 4)
 }
 
 fn entry(device: &str, n: u64, which: usize) -> Entry {
-    let found = candidates(&problem(n), &Limits::h200(), 8).expect("it has plans");
-    Entry::new(device, &problem(n), &found[which].recipe, Some(1.234_567), Some(1.5))
+    entry_of(device, &problem(n), which)
+}
+
+fn entry_of(device: &str, problem: &Problem, which: usize) -> Entry {
+    let found = candidates(problem, &Limits::h200(), 8).expect("it has plans");
+    Entry::new(device, problem, &found[which].recipe, Some(1.234_567), Some(1.5))
 }
 
 fn wisdom(entries: &[Entry]) -> Wisdom {
@@ -132,4 +140,60 @@ fn plans_follow_wisdom_and_fall_back_to_the_estimate() {
     };
     let (ours, theirs) = (run(&told(entry(name, 1000, 2))), run(&estimate));
     assert!(ours.iter().zip(&theirs).all(|(a, b)| (a - b).norm() < 0.05), "the same transform");
+}
+
+#[test]
+fn the_nearest_number_that_is_alike_is_found() {
+    // The device holds 30 MB at a time: 3853 rows of 1000 points.
+    let batches = [1, 40, 3000, 5000, 100_000];
+    let entries: Vec<Entry> =
+        (0..).zip(batches).map(|(i, batch)| entry_of("a", &many(1000, batch), i)).collect();
+    let all = wisdom(&entries);
+    let found = |device: &str, problem: &Problem| {
+        let recipe = all.recipe_near(device, &Limits::h200(), problem)?;
+        entries.iter().position(|entry| entry.recipe().as_ref() == Ok(&recipe)).map(|at| batches[at])
+    };
+    for (batch, nearest) in [
+        (1, Some(1)),
+        (2, None),
+        (21, Some(40)),
+        (79, Some(40)),
+        (80, None),
+        (1499, None),
+        (2000, Some(3000)),
+        (3850, Some(3000)),
+        (3900, Some(5000)),
+        (5000, Some(5000)),
+        (22_000, Some(5000)),
+        (23_000, Some(100_000)),
+        (1 << 32, Some(100_000)),
+    ] {
+        assert_eq!(found("a", &many(1000, batch)), nearest, "{batch}");
+        assert_eq!(found("b", &many(1000, batch)), None, "another device");
+        assert_eq!(found("a", &many(1001, batch)), None, "another length");
+    }
+    let in_place = Fft::new([1000]).batch(5001).in_place().build().expect("it is possible");
+    assert_eq!(found("a", &in_place), None);
+    assert_eq!(all.recipe("a", &many(1000, 5001)), None, "exactly this problem is not known");
+}
+
+#[test]
+fn plans_follow_wisdom_of_another_number_where_the_search_offers_it() {
+    let plain = Device::sim(Limits::h200()).with_wisdom(Wisdom::new());
+    let told = |entry: &Entry| plain.clone().with_wisdom(wisdom(std::slice::from_ref(entry)));
+    let kernels = |device: &Device, problem: &Problem| {
+        device.plan(problem).expect("it has a plan").program().expect("it has kernels").kernels.clone()
+    };
+    let (known, asked) = (many(1000, 5000), many(1000, 50_000));
+    let good = entry_of("simulated h200", &known, 2);
+    assert_ne!(kernels(&told(&good), &asked), kernels(&plain, &asked));
+    let recipe = told(&good).recipe(&asked).expect("nothing is read");
+    assert_eq!(recipe, good.recipe().ok());
+    // Tiles of more transforms than there are now are not offered.
+    let wide = (0..8)
+        .map(|which| entry_of("simulated h200", &many(64, 12), which))
+        .find(|entry| entry.recipe().is_ok_and(|recipe| recipe.tiles[0].batch[0] > 7));
+    let (wide, fewer) = (wide.expect("short rows share a tile"), many(64, 7));
+    assert_eq!(told(&wide).recipe(&fewer), Ok(None));
+    assert_eq!(kernels(&told(&wide), &fewer), kernels(&plain, &fewer));
 }

@@ -10,7 +10,8 @@ use warpfft_core::kernel::{Kernel, Verified};
 use super::context::Context;
 use super::driver::{Driver, ERROR_LOG, ERROR_LOG_BYTES, Handle, INPUT_PTX, function};
 use super::image::KernelImage;
-use crate::device::cache::{DiskCache, hash};
+use crate::device::cache::DiskCache;
+use crate::device::hash::hash;
 use crate::device::outline::KernelOutline;
 use crate::error::Error;
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, Weak};
 
 use super::context::Context;
 use super::memory::DeviceBuffer;
-use crate::device::cache::hash;
+use crate::device::hash::hash;
 use crate::error::Error;
 
 /// Tables on the device; equal ones of several plans are there once.

@@ -18,8 +18,9 @@ use super::memory::{DeviceBuffer, Stream};
 use super::tables::tables;
 use super::timing;
 use crate::device::backend::{Execute, HostJob, compiled, own};
-use crate::device::cache::{DiskCache, hash};
+use crate::device::cache::DiskCache;
 use crate::device::check;
+use crate::device::hash::hash;
 use crate::error::{Error, Which};
 use crate::measure::{Measurement, Timing};
 #[cfg(feature = "peers")]

@@ -1,0 +1,167 @@
+//! What a tile takes of a multiprocessor: registers, shared memory, and how many blocks find room.
+
+use super::{Model, cluster, radix};
+use crate::lower::cluster::TICKET_BYTES;
+use crate::lower::tile::Tile;
+use crate::pass::{Pass, Stage};
+use crate::target::Limits;
+
+/// Registers, by estimate, up to which blocks stay: beyond it the assembler spills.
+const STAYING: u32 = 190;
+
+/// What a tile takes of the device.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Occupancy {
+    /// Complex elements that a thread holds.
+    pub per_thread: u32,
+    /// Registers of a thread, estimated.
+    pub registers: u32,
+    /// Shared memory of a block in bytes, without padding.
+    pub shared_bytes: u32,
+    /// Blocks that a multiprocessor holds.
+    pub blocks: u32,
+    /// The assembler has to be asked to make room for that many blocks.
+    pub asked: bool,
+    /// Blocks stay and take tile after tile, with the next one under way and tables in registers.
+    pub stays: bool,
+    /// The assembler may have to spill.
+    pub tight: bool,
+}
+
+/// What a tile takes, or `None` where the device cannot hold it.
+pub fn occupancy(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Occupancy> {
+    Model::new(pass, &tile.batch, tile.cluster, limits)?.occupancy(tile.threads)
+}
+
+/// What the stages ask of a thread.
+struct Demand {
+    /// Complex elements that it holds.
+    per_thread: u32,
+    /// Groups of the stage with the most of them.
+    slots: u32,
+    /// Groups that the threads do not share out evenly: they need addresses and guards of their own in each slot.
+    uneven: u32,
+    /// Registers beside the data in the most demanding codelet.
+    scratch: u32,
+}
+
+impl Model<'_> {
+    /// What the tile takes with so many threads, or `None` where the device cannot hold it.
+    pub fn occupancy(&self, threads: u32) -> Option<Occupancy> {
+        let limits = self.limits;
+        let words = self.words();
+        let demand = self.demand(threads);
+        let Demand { per_thread, uneven, scratch, .. } = demand;
+        let warps = threads.next_multiple_of(limits.subgroup);
+        // The assembler shares the file out to blocks rounded up to four warps.
+        let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
+        let lean = self.lean(threads, &demand);
+        // Blocks that stay hold the tile that is under way, its places on both sides, and a root for each stage.
+        let flat = (self.useful / f64::from(threads)).ceil() as u32;
+        let full = lean + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32;
+        let stays = self.convolves && full <= STAYING.min(file);
+        let registers = if stays { full } else { lean };
+        let shared_bytes = self.shared_bytes();
+        let over = self.cluster == 1 && registers > limits.registers_per_thread.min(file);
+        if over || shared_bytes > limits.shared_bytes {
+            return None;
+        }
+        let exchanges = self.stages.len() > 1 || self.convolves || self.permutations > 0.0;
+        let shared = if exchanges { limits.shared_per_sm / (shared_bytes + 1024) } else { u32::MAX };
+        let most = shared.min(limits.threads_per_sm / warps).min(limits.blocks_per_sm);
+        if self.cluster > 1 {
+            let (registers, blocks) = cluster::share(&self.need(&demand), threads, most, limits)?;
+            return Some(Occupancy {
+                per_thread,
+                registers,
+                shared_bytes,
+                blocks,
+                asked: true,
+                stays: false,
+                tight: false,
+            });
+        }
+        let tight = self.convolves && registers * 5 / 4 > limits.registers_per_thread.min(file);
+        // The assembler loads ahead as far as it can; a convolution has much to load.
+        let roomy = if self.convolves { registers * (21 + 2 * words) / 20 } else { registers };
+        let blocks = most.min(limits.registers_per_sm / (roomy.next_multiple_of(8) * warps)).max(1);
+        // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
+        // its phases.
+        let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
+        let asked = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
+        let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
+        // Left alone, the assembler loads tables ahead of their use until its registers are full.
+        let asked = asked || (self.convolves && blocks > 1);
+        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays, tight })
+    }
+
+    /// Words of a real number.
+    fn words(&self) -> u32 {
+        (self.bytes / 8) as u32
+    }
+
+    /// What the stages ask of each of so many threads.
+    fn demand(&self, threads: u32) -> Demand {
+        let mut demand = Demand {
+            per_thread: self.elements.div_ceil(u64::from(threads)) as u32,
+            slots: 1,
+            uneven: 0,
+            scratch: 0,
+        };
+        for &Stage { radix, points, .. } in &self.stages {
+            let groups = (points / u64::from(radix)) as u32;
+            let slots = groups.div_ceil(threads);
+            if !groups.is_multiple_of(threads) {
+                demand.uneven = demand.uneven.max(slots);
+            }
+            demand.slots = demand.slots.max(slots);
+            demand.per_thread = demand.per_thread.max(slots * radix);
+            // Long codelets leave no room for what a convolution holds beside them.
+            let long = match (self.convolves, radix) {
+                (true, 17..) => 6,
+                (true, 11 | 13) => 4,
+                (true, 7 | 14) => 2,
+                _ => 1,
+            };
+            demand.scratch = demand.scratch.max(long * self.words() * radix::facts(radix).scratch);
+        }
+        demand
+    }
+
+    /// Registers of a thread whose block takes one tile and ends.
+    fn lean(&self, threads: u32, demand: &Demand) -> u32 {
+        let words = self.words();
+        let twiddles = match (self.twiddled, self.convolves) {
+            (true, true) => 28 * words,
+            (true, false) => 12 * (words - 1),
+            (false, _) => 0,
+        };
+        let beside = match (self.convolves, self.planes && threads > 768) {
+            (true, _) => words * demand.per_thread.min(14) + 34,
+            (false, true) => 40,
+            (false, false) => 24,
+        };
+        2 * words * demand.per_thread + demand.scratch + beside + 6 * demand.uneven + twiddles
+    }
+
+    /// Shared memory of a block in bytes, without padding.
+    fn shared_bytes(&self) -> u32 {
+        let tickets = if self.cluster > 1 { TICKET_BYTES } else { 0 };
+        let aside = if self.aside > 0 { (self.aside * self.bytes) as u32 + 32 } else { 0 };
+        (self.elements * self.bytes) as u32 + tickets + aside
+    }
+
+    /// What a thread of a cluster's block needs.
+    fn need(&self, demand: &Demand) -> cluster::Need {
+        cluster::Need {
+            words: self.words(),
+            per_thread: demand.per_thread,
+            slots: demand.slots,
+            uneven: demand.uneven,
+            scratch: demand.scratch,
+            several: self.several,
+            planes: self.planes,
+            twiddled: self.twiddled,
+        }
+    }
+}

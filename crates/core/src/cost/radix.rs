@@ -1,0 +1,63 @@
+//! What a radix costs: issue slots of a point, and registers beside the data.
+
+use std::sync::OnceLock;
+
+use crate::lower::twiddle::{Powers, exact_powers};
+use crate::math::factor;
+
+/// What a stage of one radix costs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Facts {
+    /// Instructions for one point: codelet, twiddle, and its exchange.
+    pub issue: f64,
+    /// 32-bit registers beside the data, in single precision.
+    pub scratch: u32,
+}
+
+/// Facts of every radix up to the largest codelet, made once.
+pub(super) fn facts(radix: u32) -> Facts {
+    static ALL: OnceLock<Vec<Facts>> = OnceLock::new();
+    let all = ALL.get_or_init(|| (0..=64).map(new_facts).collect());
+    all.get(radix as usize).copied().unwrap_or_else(|| new_facts(radix))
+}
+
+fn new_facts(radix: u32) -> Facts {
+    if radix < 2 {
+        return Facts::default();
+    }
+    let r = f64::from(radix);
+    let loads = exact_powers(radix, Powers::Tree).len() as f64;
+    let twiddles = (loads * 1.5 + (r - 1.0 - loads) * 4.0 + (r - 1.0) * 4.0) / r;
+    let largest = factor::factorise(u64::from(radix)).iter().map(|&(p, _)| p as u32).max().unwrap_or(1);
+    Facts {
+        issue: flops(u64::from(radix)) / r + twiddles + 2.6,
+        // A prime codelet holds its sums and differences, and half its outputs until their twins are stored.
+        scratch: if largest > 5 { largest } else { radix * 3 / 4 },
+    }
+}
+
+/// Instructions of a codelet.
+fn flops(n: u64) -> f64 {
+    let powers = factor::factorise(n);
+    match (n, powers.first()) {
+        (0 | 1, _) | (_, None) => 0.0,
+        (2, _) => 4.0,
+        (4, _) => 16.0,
+        (_, Some(&(p, 1))) if p == n => {
+            let half = (n - 1) as f64 / 2.0;
+            4.0 * half * half + 8.0 * half
+        }
+        (_, Some(&(p, e))) => {
+            let a = if powers.len() > 1 {
+                p.pow(e)
+            } else if p == 2 && n > 4 {
+                4
+            } else {
+                p
+            };
+            let b = n / a;
+            let twiddles = if powers.len() > 1 { 0.0 } else { 4.0 * ((a - 1) * (b - 1)) as f64 };
+            a as f64 * flops(b) + b as f64 * flops(a) + twiddles
+        }
+    }
+}
