@@ -100,7 +100,7 @@ impl Lowering<'_> {
         }
         let at = self.linear(layout, slot, &side.weights);
         let thread = at.thread.unwrap_or_else(|| self.b.u32(0));
-        if !wide {
+        if self.b.ty(side.base) == Type::U32 {
             let index = self.b.add(side.base, thread);
             return (side.planes.iter().map(|&space| self.b.addr(space, index)).collect(), at.constant);
         }

@@ -128,7 +128,7 @@ struct Parser<'a> {
 fn length(plan: &Plan) -> Option<u64> {
     match plan {
         Plan::MixedRadix(radices) => radices.iter().map(|&r| u64::from(r)).try_fold(1, u64::checked_mul),
-        Plan::Split(parts) | Plan::PrimeFactor(parts) => {
+        Plan::Split(parts) | Plan::PrimeFactor(parts) | Plan::InPlace { parts, .. } => {
             parts.iter().map(Plan::len).try_fold(1, u64::checked_mul)
         }
         Plan::Bluestein { n, .. } | Plan::Rader { p: n, .. } => Some(*n),
