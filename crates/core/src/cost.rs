@@ -2,7 +2,7 @@
 //! exchanges, idle threads, thin occupancy and short segments add is estimated here, and nowhere else.
 
 mod cluster;
-mod factors;
+mod convolution;
 mod in_place;
 mod memory;
 mod occupancy;
@@ -12,8 +12,9 @@ mod thinness;
 pub use occupancy::{Occupancy, occupancy};
 
 use crate::lower::cluster::Cut;
+use crate::lower::places;
 use crate::lower::tile::{self, Tile};
-use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim, Stage};
+use crate::pass::{Array, Axis, CoprimePart, MAX_STAGES, Method, Operand, Pass, PassDim, Stage};
 use crate::plan::Plan;
 use crate::problem::{Direction, Format, Precision};
 use crate::schedule;
@@ -21,9 +22,6 @@ use crate::target::Limits;
 
 /// Issue slots of one point that hide under one pass in f32 (H200, 4.3 TB/s; twice the bytes, twice the slots).
 const ISSUE_BUDGET: f64 = 110.0;
-
-/// Issue slots of one point that goes to shared memory and back by an index from a table.
-const PERMUTED: f64 = 7.0;
 
 /// Copies of a plan, for a large batch of packed rows; `None` where a part fits no block.
 pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
@@ -86,6 +84,11 @@ fn of_lines(
     tile::choose(&pass, limits).map(|choice| choice.cost)
 }
 
+/// Instructions of a padded stage for each point, about.
+pub(crate) fn padded_stage(radix: u32) -> f64 {
+    radix::arithmetic(radix) + convolution::STEP
+}
+
 /// What does not depend on the threads of a block: computed once for many thread counts.
 pub struct Model<'a> {
     limits: &'a Limits,
@@ -99,17 +102,16 @@ pub struct Model<'a> {
     planes: bool,
     /// Every stage; its points are those of a block.
     stages: Vec<Stage>,
-    convolves: bool,
-    /// Times that the tile goes through shared memory between coprime parts, or to be permuted.
+    /// Times that the tile's points go to permuted places, or come from there.
     permutations: f64,
+    /// Points of the longest part of a convolution.
+    longest: u64,
     /// Multiplied by twiddles on the way out.
     twiddled: bool,
     /// Elements of the tile without padding.
     useful: f64,
     /// Points that Rader's rows set aside.
     aside: u64,
-    /// Entries of the spectra and chirps that every tile goes by.
-    factors: f64,
     segments: f64,
     blocks: u64,
 }
@@ -123,12 +125,17 @@ impl<'a> Model<'a> {
         let elements = tile.elements(pass) / u64::from(cluster);
         let mut stages = Vec::new();
         let mut permutations = 0.0;
+        let mut longest = 0;
         for axis in &pass.axes {
             let (own, points) = (axis.method.stages(), axis.method.points());
             let share = |stage: Stage| Stage { points: elements * stage.points / points, ..stage };
             stages.extend(own.into_iter().map(share));
             if let Method::Coprime(parts) = &axis.method {
-                permutations += 1.0 + parts.len() as f64;
+                if parts.iter().any(|part| part.radices.len() > MAX_STAGES) {
+                    return None;
+                }
+                permutations += if places::alone(parts).is_some() { 0.0 } else { 2.0 };
+                longest = parts.iter().map(CoprimePart::points).fold(longest, u64::max);
             }
         }
         let useful: u64 =
@@ -141,19 +148,26 @@ impl<'a> Model<'a> {
             several: batch.iter().any(|&count| count > 1),
             planes: pass.axes.len() > 1,
             twiddled: pass.twiddle.is_some(),
-            convolves: stages.iter().any(|stage| stage.ways > 1),
             stages,
             permutations,
+            longest,
             useful: useful as f64 / f64::from(cluster),
-            aside: pass.axes.iter().map(|axis| factors::aside(axis, batch)).max().unwrap_or(0),
-            factors: pass.axes.iter().map(factors::of_axis).sum(),
+            aside: pass.axes.iter().map(|axis| convolution::aside(axis, batch)).max().unwrap_or(0),
             segments: memory::segments(pass, &digits, cut),
             blocks: tile.blocks(pass),
         })
     }
 
+    /// Whether an axis is one of coprime parts.
+    fn coprime(&self) -> bool {
+        self.longest > 0
+    }
+
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
     pub fn copies(&self, threads: u32) -> Option<f64> {
+        if self.coprime() {
+            return self.convolution_copies(threads);
+        }
         let took = self.occupancy(threads)?;
         let lanes = self.limits.subgroup;
         let idle_lanes = f64::from(threads.next_multiple_of(lanes)) / f64::from(threads);
@@ -163,9 +177,8 @@ impl<'a> Model<'a> {
             let idle = (groups / f64::from(threads)).ceil() * f64::from(threads) / groups;
             issue += f64::from(ways) * idle * radix::facts(radix).issue * points as f64 / self.useful;
         }
-        issue += PERMUTED * self.permutations;
         let compute = issue * idle_lanes / ISSUE_BUDGET;
         let busy = (1.0 + compute.powi(4)).powf(0.25);
-        Some(busy * self.segments + self.thinness(threads, took) + self.table_traffic())
+        Some(busy * self.segments + self.thinness(threads, took))
     }
 }

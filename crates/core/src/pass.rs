@@ -228,20 +228,14 @@ pub enum TableKind {
         /// Padded length.
         m: u64,
     },
-    /// The chirp of length `part` for each index of a length `n` of which it is a coprime part.
-    ChirpAt {
-        /// Length.
-        n: u64,
-        /// The part.
-        part: u64,
-        /// Indices of the output, not of the input.
-        output: bool,
-    },
     /// The transform of length `p - 1` of `exp(-2 pi i g^-q / p)` over q, divided by `p - 1`; g is the smallest
-    /// primitive root of the prime.
+    /// primitive root of the prime. Frequency `j1 + r1 j2 + r1 r2 j3 ..` stands where the threads of the last stage
+    /// are neighbours: the last digit is the slowest, before the others with the first slowest.
     RaderSpectrum {
         /// The prime.
         p: u64,
+        /// Radix of each stage; unused ones are 1.
+        radices: [u8; MAX_STAGES],
     },
     /// Where each index of a length of coprime parts stands on the chip: an integer each.
     Places {
@@ -252,15 +246,43 @@ pub enum TableKind {
     },
 }
 
+/// Stages that a coprime part has at most.
+pub const MAX_STAGES: usize = 8;
+
 /// A part's place in a shared array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Coordinate {
     /// Length.
     pub n: u64,
-    /// Distance of neighbouring points.
-    pub stride: u32,
-    /// Rader's order: index 0, then the powers of the primitive root (rising at the input, falling at the output).
-    pub rader: bool,
+    /// What its stages compute. A transform leaves its output in the order of its digits; Rader's order is that of
+    /// the powers of the primitive root, rising at the input, falling at the output.
+    pub kind: PartKind,
+    /// Radix of each stage, the slowest digit first; unused ones are 1.
+    pub radices: [u8; MAX_STAGES],
+    /// Distance of each stage's digit.
+    pub strides: [u32; MAX_STAGES],
+    /// Where Rader's first point stands.
+    pub first: u32,
+}
+
+impl CoprimePart {
+    /// The stages' radices, as tables name them.
+    pub fn table_radices(&self) -> [u8; MAX_STAGES] {
+        let mut all = [1; MAX_STAGES];
+        all.iter_mut().zip(&self.radices).for_each(|(own, &radix)| *own = radix as u8);
+        all
+    }
+}
+
+impl Coordinate {
+    /// The coordinate of no part.
+    pub const NONE: Self = Self {
+        n: 1,
+        kind: PartKind::MixedRadix,
+        radices: [1; MAX_STAGES],
+        strides: [0; MAX_STAGES],
+        first: 0,
+    };
 }
 
 impl TableKind {
@@ -274,9 +296,9 @@ impl TableKind {
         match self {
             Self::Stage { radix, done, powers } => done * exact_powers(radix, powers).len() as u64,
             Self::Roots { len, .. } => len,
-            Self::Chirp { n } | Self::ChirpAt { n, .. } => n,
+            Self::Chirp { n } => n,
             Self::ChirpSpectrum { m, .. } => m,
-            Self::RaderSpectrum { p } => p - 1,
+            Self::RaderSpectrum { p, .. } => p - 1,
             Self::Places { parts, .. } => parts.iter().map(|part| part.n).product(),
         }
     }

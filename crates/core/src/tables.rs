@@ -6,7 +6,7 @@ use num_complex::Complex;
 use crate::lower::twiddle::Powers;
 use crate::lower::twiddle::exact_powers;
 use crate::math::{index, twiddle};
-use crate::pass::{Coordinate, TableKind};
+use crate::pass::{Coordinate, PartKind, TableKind};
 use crate::problem::Precision;
 use crate::program::Table;
 
@@ -39,17 +39,12 @@ fn values(kind: TableKind) -> Vec<(f64, f64)> {
         }
         TableKind::Chirp { n } => twiddle::chirp(n),
         TableKind::ChirpSpectrum { n, m } => chirp_spectrum(n, m),
-        TableKind::ChirpAt { n, part, output } => {
-            let chirp = twiddle::chirp(part);
-            let factor = if output { 1 } else { index::coprime_inverse(n, part) };
-            (0..n).map(|k| chirp[(k % part * factor % part) as usize]).collect()
-        }
-        TableKind::RaderSpectrum { p } => rader_spectrum(p),
+        TableKind::RaderSpectrum { p, radices } => rader_spectrum(p, &radices),
         TableKind::Places { .. } => Vec::new(),
     }
 }
 
-fn rader_spectrum(p: u64) -> Vec<(f64, f64)> {
+fn rader_spectrum(p: u64, radices: &[u8]) -> Vec<(f64, f64)> {
     let (_, powers) = index::logarithms(p);
     let order = powers.len();
     let mut filter: Vec<Complex<f64>> = (0..order)
@@ -59,28 +54,64 @@ fn rader_spectrum(p: u64) -> Vec<(f64, f64)> {
         })
         .collect();
     rustfft::FftPlanner::new().plan_fft_forward(order).process(&mut filter);
-    filter.into_iter().map(|z| (z.re, z.im)).collect()
+    let frequencies = (0..order).map(|at| turned(at, order, radices));
+    frequencies.map(|f| (filter[f].re, filter[f].im)).collect()
 }
 
-/// Where index n stands: each part's own index, in Rader's order where it has one, times its stride.
+/// The frequency at a place of a table in the order of the last stage's threads.
+fn turned(at: usize, order: usize, radices: &[u8]) -> usize {
+    let stages = radices.iter().rposition(|&radix| radix > 1).unwrap_or(0);
+    let (others, last) = radices[..=stages].split_at(stages);
+    let group = order / usize::from(last[0]);
+    let mut frequency = at / group * group;
+    let (mut rest, mut weight) = (at % group, group);
+    for &radix in others.iter().rev() {
+        weight /= usize::from(radix);
+        frequency += rest % usize::from(radix) * weight;
+        rest /= usize::from(radix);
+    }
+    frequency
+}
+
+/// Where index n stands: the sum of its parts' places.
 pub(crate) fn places(parts: &[Coordinate], output: bool) -> Vec<u32> {
     let n: u64 = parts.iter().map(|part| part.n).product();
     let mut places = vec![0_u32; n as usize];
     for part in parts.iter().filter(|part| part.n > 1) {
-        let own: Vec<u32> = if part.rader {
-            let (logs, _) = index::logarithms(part.n);
-            let order = part.n - 1;
-            let turned = |j: usize| if output { (order - logs[j]) % order } else { logs[j] };
-            (0..part.n as usize).map(|j| if j == 0 { 0 } else { 1 + turned(j) as u32 }).collect()
-        } else {
-            (0..part.n as u32).collect()
-        };
+        let own = own_places(part, output);
         let factor = if output { 1 } else { index::coprime_inverse(n, part.n) };
         for (place, index) in places.iter_mut().zip(0_u64..) {
-            *place += part.stride * own[(index % part.n * factor % part.n) as usize];
+            *place += own[(index % part.n * factor % part.n) as usize];
         }
     }
     places
+}
+
+/// Where each index of one part stands.
+fn own_places(part: &Coordinate, output: bool) -> Vec<u32> {
+    let spelt = |mut index: u32, slowest_first: bool| {
+        let mut digit = |(&radix, &stride): (&u8, &u32)| {
+            let radix = u32::from(radix);
+            let place = index % radix * stride;
+            index /= radix;
+            place
+        };
+        let digits = part.radices.iter().zip(&part.strides);
+        if slowest_first { digits.rev().map(&mut digit).sum::<u32>() } else { digits.map(&mut digit).sum() }
+    };
+    let natural = |index: u32| spelt(index, true);
+    match part.kind {
+        // The stages turn the slowest digit of the input into the fastest of the output.
+        PartKind::MixedRadix if output => (0..part.n as u32).map(|index| spelt(index, false)).collect(),
+        PartKind::MixedRadix | PartKind::Bluestein => (0..part.n as u32).map(natural).collect(),
+        PartKind::Rader => {
+            let (logs, _) = index::logarithms(part.n);
+            let order = part.n - 1;
+            let turned = |log: u64| if output { (order - log) % order } else { log };
+            let others = logs[1..].iter().map(|&log| natural(turned(log) as u32));
+            std::iter::once(part.first).chain(others).collect()
+        }
+    }
 }
 
 /// Transform of the conjugate chirp, wrapped so that index -k stands at m - k, over m.

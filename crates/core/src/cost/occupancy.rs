@@ -6,9 +6,6 @@ use crate::lower::tile::Tile;
 use crate::pass::{Pass, Stage};
 use crate::target::Limits;
 
-/// Registers, by estimate, up to which blocks stay: beyond it the assembler spills.
-const STAYING: u32 = 190;
-
 /// What a tile takes of the device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Occupancy {
@@ -24,8 +21,6 @@ pub struct Occupancy {
     pub asked: bool,
     /// Blocks stay and take tile after tile, with the next one under way and tables in registers.
     pub stays: bool,
-    /// The assembler may have to spill.
-    pub tight: bool,
 }
 
 /// What a tile takes, or `None` where the device cannot hold it.
@@ -48,6 +43,9 @@ struct Demand {
 impl Model<'_> {
     /// What the tile takes with so many threads, or `None` where the device cannot hold it.
     pub fn occupancy(&self, threads: u32) -> Option<Occupancy> {
+        if self.coprime() {
+            return self.convolution_room(threads);
+        }
         let limits = self.limits;
         let words = self.words();
         let demand = self.demand(threads);
@@ -55,18 +53,13 @@ impl Model<'_> {
         let warps = threads.next_multiple_of(limits.subgroup);
         // The assembler shares the file out to blocks rounded up to four warps.
         let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
-        let lean = self.lean(threads, &demand);
-        // Blocks that stay hold the tile that is under way, its places on both sides, and a root for each stage.
-        let flat = (self.useful / f64::from(threads)).ceil() as u32;
-        let full = lean + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32;
-        let stays = self.convolves && full <= STAYING.min(file);
-        let registers = if stays { full } else { lean };
+        let registers = self.lean(threads, &demand);
         let shared_bytes = self.shared_bytes();
         let over = self.cluster == 1 && registers > limits.registers_per_thread.min(file);
         if over || shared_bytes > limits.shared_bytes {
             return None;
         }
-        let exchanges = self.stages.len() > 1 || self.convolves || self.permutations > 0.0;
+        let exchanges = self.stages.len() > 1;
         let shared = if exchanges { limits.shared_per_sm / (shared_bytes + 1024) } else { u32::MAX };
         let most = shared.min(limits.threads_per_sm / warps).min(limits.blocks_per_sm);
         if self.cluster > 1 {
@@ -78,21 +71,15 @@ impl Model<'_> {
                 blocks,
                 asked: true,
                 stays: false,
-                tight: false,
             });
         }
-        let tight = self.convolves && registers * 5 / 4 > limits.registers_per_thread.min(file);
-        // The assembler loads ahead as far as it can; a convolution has much to load.
-        let roomy = if self.convolves { registers * (21 + 2 * words) / 20 } else { registers };
-        let blocks = most.min(limits.registers_per_sm / (roomy.next_multiple_of(8) * warps)).max(1);
+        let blocks = most.min(limits.registers_per_sm / (registers.next_multiple_of(8) * warps)).max(1);
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
         let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
-        let asked = blocks == 1 && most >= 2 && uneven == 0 && !self.convolves && least <= file / 2;
+        let asked = blocks == 1 && most >= 2 && uneven == 0 && least <= file / 2;
         let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
-        // Left alone, the assembler loads tables ahead of their use until its registers are full.
-        let asked = asked || (self.convolves && blocks > 1);
-        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays, tight })
+        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays: false })
     }
 
     /// Words of a real number.
@@ -116,14 +103,7 @@ impl Model<'_> {
             }
             demand.slots = demand.slots.max(slots);
             demand.per_thread = demand.per_thread.max(slots * radix);
-            // Long codelets leave no room for what a convolution holds beside them.
-            let long = match (self.convolves, radix) {
-                (true, 17..) => 6,
-                (true, 11 | 13) => 4,
-                (true, 7 | 14) => 2,
-                _ => 1,
-            };
-            demand.scratch = demand.scratch.max(long * self.words() * radix::facts(radix).scratch);
+            demand.scratch = demand.scratch.max(self.words() * radix::facts(radix).scratch);
         }
         demand
     }
@@ -131,24 +111,15 @@ impl Model<'_> {
     /// Registers of a thread whose block takes one tile and ends.
     fn lean(&self, threads: u32, demand: &Demand) -> u32 {
         let words = self.words();
-        let twiddles = match (self.twiddled, self.convolves) {
-            (true, true) => 28 * words,
-            (true, false) => 12 * (words - 1),
-            (false, _) => 0,
-        };
-        let beside = match (self.convolves, self.planes && threads > 768) {
-            (true, _) => words * demand.per_thread.min(14) + 34,
-            (false, true) => 40,
-            (false, false) => 24,
-        };
+        let twiddles = if self.twiddled { 12 * (words - 1) } else { 0 };
+        let beside = if self.planes && threads > 768 { 40 } else { 24 };
         2 * words * demand.per_thread + demand.scratch + beside + 6 * demand.uneven + twiddles
     }
 
     /// Shared memory of a block in bytes, without padding.
     fn shared_bytes(&self) -> u32 {
         let tickets = if self.cluster > 1 { TICKET_BYTES } else { 0 };
-        let aside = if self.aside > 0 { (self.aside * self.bytes) as u32 + 32 } else { 0 };
-        (self.elements * self.bytes) as u32 + tickets + aside
+        (self.elements * self.bytes) as u32 + tickets
     }
 
     /// What a thread of a cluster's block needs.

@@ -36,6 +36,12 @@ fn new_facts(radix: u32) -> Facts {
     }
 }
 
+/// Instructions of a point of a radix in a convolution: codelet and twiddle.
+pub(crate) fn arithmetic(radix: u32) -> f64 {
+    let r = f64::from(radix.max(1));
+    flops(u64::from(radix)) / r + 8.0 * (r - 1.0) / r
+}
+
 /// Instructions of a codelet.
 fn flops(n: u64) -> f64 {
     let powers = factor::factorise(n);

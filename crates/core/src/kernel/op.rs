@@ -14,6 +14,9 @@ pub enum Special {
     Lane,
     /// Rank of the block in its cluster, `U32`.
     ClusterRank,
+    /// Zero, `U32`, which an assembler cannot know to be it: what is computed from an index plus this is computed
+    /// anew, where keeping what was computed before would cost registers.
+    Zero,
 }
 
 /// Comparisons; operands of one type, result [`Bool`](super::Type::Bool).

@@ -326,6 +326,7 @@ impl Special {
             Self::ThreadIndex => "thread_index",
             Self::Lane => "lane",
             Self::ClusterRank => "cluster_rank",
+            Self::Zero => "zero",
         }
     }
 }

@@ -6,7 +6,7 @@
 //! digits too, which no stage transforms. That is why one lowering serves rows, columns, planes and volumes.
 
 use crate::kernel::{Builder, Type, Value};
-use crate::pass::{Axis, CoprimePart, Method, Pass, PassDim};
+use crate::pass::{Axis, Method, Pass, PassDim};
 
 use super::tile::Tile;
 
@@ -162,31 +162,6 @@ impl Digits {
         let Some(d) = digit else { return 0 };
         let size = self.all[d].size as usize;
         weights[d] * (r % size) as i64 + self.upper[d].map_or(0, |upper| weights[upper] * (r / size) as i64)
-    }
-
-    /// Cuts one of an axis's coprime parts, which lies in shared memory with a stride, into the digits of its
-    /// stages. The other digits of the tile stay as they are.
-    pub fn of_part(part: &CoprimePart, stride: i64, others: &[Digit]) -> Self {
-        let mut all = Vec::new();
-        let mut done = 1;
-        for &radix in &part.radices {
-            let input = (part.points() / (done * u64::from(radix))) as i64;
-            all.push(Digit {
-                size: radix,
-                is: stride * input,
-                os: stride * done as i64,
-                load_index: 0,
-                store_index: 0,
-                twiddle: 0,
-                axis: Some(0),
-                batch: None,
-                output: done as i64,
-            });
-            done *= u64::from(radix);
-        }
-        let stages = vec![(0..all.len()).collect()];
-        all.extend_from_slice(others);
-        Self::new(all, stages)
     }
 
     /// Elements of the tile.

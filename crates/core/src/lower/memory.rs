@@ -11,7 +11,7 @@ use super::{Held, Lowering, Slot};
 const MAX_OFFSET: i64 = 1 << 27;
 
 /// One side of a pass as the kernel sees it.
-struct Side {
+pub(super) struct Side {
     operand: Operand,
     planes: Vec<Space>,
     /// Reals between neighbouring complex elements.
@@ -20,6 +20,14 @@ struct Side {
     weights: Vec<i64>,
     /// Uniform start of the tile in reals, `U32`, or `U64` where the array needs it.
     base: Value,
+}
+
+/// Whether an element is there.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Bound {
+    Never,
+    /// Where it holds; `None`: always.
+    If(Option<Value>),
 }
 
 impl Lowering<'_> {
@@ -71,7 +79,7 @@ impl Lowering<'_> {
         sum
     }
 
-    fn side(&mut self, writes: bool) -> Side {
+    pub(super) fn side(&mut self, writes: bool) -> Side {
         let operand = if writes { self.pass.dst } else { self.pass.src };
         let slot: fn(u8) -> Slot =
             if writes || self.pass.in_place() { Slot::Destination } else { Slot::Source };
@@ -157,6 +165,13 @@ impl Lowering<'_> {
         }
     }
 
+    fn all_of(&mut self, a: Option<Value>, b: Option<Value>) -> Option<Value> {
+        match b {
+            Some(b) if a != Some(b) => Some(self.both(a, b)),
+            _ => a,
+        }
+    }
+
     /// For each register of a slot: whether the element lies below the factor's limit, and its factor.
     fn pointwise(
         &mut self,
@@ -221,74 +236,107 @@ impl Lowering<'_> {
 
     pub(super) fn load(&mut self, layout: &Layout) -> Held {
         let side = self.side(false);
-        let limited = self.pass.load.is_some_and(|what| what.limit.is_some());
-        let pairs = self.pairs(&side, layout, limited);
+        let slots = layout.slots(&self.digits, self.threads.count);
+        (0..slots).map(|slot| self.load_group(&side, layout, slot, None)).collect()
+    }
+
+    /// One slot's group; `bounds` says which of its elements are there, beyond what the pass says.
+    pub(super) fn load_group(
+        &mut self,
+        side: &Side,
+        layout: &Layout,
+        slot: u32,
+        bounds: Option<&[Bound]>,
+    ) -> Vec<Cx> {
+        let limited = bounds.is_some() || self.pass.load.is_some_and(|what| what.limit.is_some());
+        let pairs = self.pairs(side, layout, limited);
         // Tables are to stay in the cache of a convolution, which reads more of them than of data.
         let cache = if self.convolves() { Cache::Stream } else { Cache::Default };
         let step = layout.register.map_or(0, |d| side.weights[d]);
-        let mut held = Vec::new();
-        for slot in 0..layout.slots(&self.digits, self.threads.count) {
-            let inside = self.inside(layout, slot);
-            let (pointers, base) = self.pointers(&side, layout, slot);
-            let factors = self.pointwise(self.pass.load, layout, slot, inside, false);
-            let mut group: Vec<Cx> = Vec::new();
-            for (r, (on, _)) in factors.iter().enumerate() {
-                if group.len() > r {
+        let inside = self.inside(layout, slot);
+        let (pointers, base) = self.pointers(side, layout, slot);
+        let factors = self.pointwise(self.pass.load, layout, slot, inside, false);
+        let mut group: Vec<Cx> = Vec::new();
+        for (r, &(on, _)) in factors.iter().enumerate() {
+            if group.len() > r {
+                continue;
+            }
+            let on = match bounds.map(|bounds| bounds[r]) {
+                None => on,
+                Some(Bound::If(bound)) => self.all_of(on, bound),
+                Some(Bound::Never) => {
+                    let zero = self.b.float(self.real, 0.0);
+                    group.push(Cx { re: zero, im: zero });
                     continue;
                 }
-                let (planes, offset) = self.reach(&pointers, base + step * r as i64);
-                if pairs {
-                    let x = self.b.load(planes[0], offset, 4, cache, *on);
-                    group.extend([Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]);
-                } else if let [one] = planes[..] {
-                    let x = self.b.load(one, offset, 2, cache, *on);
-                    group.push(Cx { re: x[0], im: x[1] });
-                } else {
-                    let re = self.b.load(planes[0], offset, 1, cache, *on)[0];
-                    let im = self.b.load(planes[1], offset, 1, cache, *on)[0];
-                    group.push(Cx { re, im });
-                }
+            };
+            let (planes, offset) = self.reach(&pointers, base + step * r as i64);
+            if pairs {
+                let x = self.b.load(planes[0], offset, 4, cache, on);
+                group.extend([Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]);
+            } else if let [one] = planes[..] {
+                let x = self.b.load(one, offset, 2, cache, on);
+                group.push(Cx { re: x[0], im: x[1] });
+            } else {
+                let re = self.b.load(planes[0], offset, 1, cache, on)[0];
+                let im = self.b.load(planes[1], offset, 1, cache, on)[0];
+                group.push(Cx { re, im });
             }
-            for (x, (_, factor)) in group.iter_mut().zip(factors) {
-                if let Some(factor) = factor {
-                    *x = self.b.cmul(*x, factor);
-                }
-            }
-            held.push(group);
         }
-        held
+        for (x, (_, factor)) in group.iter_mut().zip(factors) {
+            if let Some(factor) = factor {
+                *x = self.b.cmul(*x, factor);
+            }
+        }
+        group
     }
 
     pub(super) fn store(&mut self, layout: &Layout, held: &Held) {
         let side = self.side(true);
-        let limited = self.pass.store.is_some_and(|what| what.limit.is_some());
-        let pairs = self.pairs(&side, layout, limited);
-        let step = layout.register.map_or(0, |d| side.weights[d]);
         for (slot, group) in held.iter().enumerate() {
             let slot = slot as u32;
             let group = self.leaving(layout, slot, group);
-            let inside = self.inside(layout, slot);
-            let (pointers, base) = self.pointers(&side, layout, slot);
-            let factors = self.pointwise(self.pass.store, layout, slot, inside, true);
-            let values: Vec<Cx> = group
-                .iter()
-                .zip(&factors)
-                .map(|(&x, (_, factor))| {
-                    let x = factor.map_or(x, |factor| self.b.cmul(x, factor));
-                    if self.pass.scale == 1.0 { x } else { self.b.cscale(x, self.pass.scale) }
-                })
-                .collect();
-            let width = if pairs { 2 } else { 1 };
-            for (chunk, r) in values.chunks(width).zip((0..).step_by(width)) {
-                let (planes, offset) = self.reach(&pointers, base + step * r as i64);
-                let on = factors[r].0;
-                let reals: Vec<Value> = chunk.iter().flat_map(|x| [x.re, x.im]).collect();
-                if let [one] = planes[..] {
-                    self.b.store(one, offset, &reals, Cache::Default, on);
-                } else {
-                    self.b.store(planes[0], offset, &reals[..1], Cache::Default, on);
-                    self.b.store(planes[1], offset, &reals[1..], Cache::Default, on);
-                }
+            self.store_group(&side, layout, slot, &group, None);
+        }
+    }
+
+    /// One slot's group; `bounds` says which of its elements are wanted, beyond what the pass says.
+    pub(super) fn store_group(
+        &mut self,
+        side: &Side,
+        layout: &Layout,
+        slot: u32,
+        group: &[Cx],
+        bounds: Option<&[Bound]>,
+    ) {
+        let limited = bounds.is_some() || self.pass.store.is_some_and(|what| what.limit.is_some());
+        let pairs = self.pairs(side, layout, limited);
+        let step = layout.register.map_or(0, |d| side.weights[d]);
+        let inside = self.inside(layout, slot);
+        let (pointers, base) = self.pointers(side, layout, slot);
+        let factors = self.pointwise(self.pass.store, layout, slot, inside, true);
+        let values: Vec<Cx> = group
+            .iter()
+            .zip(&factors)
+            .map(|(&x, (_, factor))| {
+                let x = factor.map_or(x, |factor| self.b.cmul(x, factor));
+                if self.pass.scale == 1.0 { x } else { self.b.cscale(x, self.pass.scale) }
+            })
+            .collect();
+        let width = if pairs { 2 } else { 1 };
+        for (chunk, r) in values.chunks(width).zip((0..).step_by(width)) {
+            let (planes, offset) = self.reach(&pointers, base + step * r as i64);
+            let on = match bounds.map(|bounds| bounds[r]) {
+                None => factors[r].0,
+                Some(Bound::If(bound)) => self.all_of(factors[r].0, bound),
+                Some(Bound::Never) => continue,
+            };
+            let reals: Vec<Value> = chunk.iter().flat_map(|x| [x.re, x.im]).collect();
+            if let [one] = planes[..] {
+                self.b.store(one, offset, &reals, Cache::Default, on);
+            } else {
+                self.b.store(planes[0], offset, &reals[..1], Cache::Default, on);
+                self.b.store(planes[1], offset, &reals[1..], Cache::Default, on);
             }
         }
     }

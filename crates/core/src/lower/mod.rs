@@ -5,8 +5,9 @@ pub mod cluster;
 mod coprime;
 pub mod digits;
 pub mod exchange;
+mod in_place;
 mod memory;
-mod places;
+pub(crate) mod places;
 mod prefetch;
 pub mod tile;
 pub mod twiddle;
@@ -74,8 +75,6 @@ pub(crate) struct Lowering<'a> {
     slots: Vec<Slot>,
     spaces: Vec<Space>,
     shared: Option<Space>,
-    /// First points of Rader's rows.
-    first: Option<Space>,
     shared_limit: u32,
     subgroup: u32,
     cluster: Option<Cluster>,
@@ -122,7 +121,6 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
         slots: Vec::new(),
         spaces: Vec::new(),
         shared: None,
-        first: None,
         shared_limit: limits.shared_bytes,
         subgroup: limits.subgroup,
         cluster: None,
@@ -135,7 +133,7 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     let last = u64::from(tile.cluster) * tiles - 1;
     let index = lowering.b.div_const(block, tile.cluster, last);
     lowering.move_to(index, tiles - 1);
-    if let Some(took) = took.filter(|took| !took.stays) {
+    if let Some(took) = took.filter(|_| blocks == tiles) {
         lowering.prefetch(&took, limits);
     }
     if let Some(cut) = cut {
@@ -209,7 +207,9 @@ impl Lowering<'_> {
         let held = self.load(&load);
         let (current, mut held) = self.transform(&stages, load, held);
         if self.pass.twiddle.is_some() {
-            held = self.pass_twiddle(&current, held);
+            for (slot, x) in held.iter_mut().enumerate() {
+                self.pass_twiddle(&current, slot as u32, x);
+            }
         }
         if current != store {
             held = self.exchange(&held, &current, &store);
@@ -258,6 +258,13 @@ impl Lowering<'_> {
             }
         }
         (current, held)
+    }
+
+    /// From here on, what follows from the thread's index is computed anew: kept from further up, it would take
+    /// registers all the way.
+    fn index_anew(&mut self) {
+        let zero = self.b.special(Special::Zero);
+        self.threads.index = self.b.add(self.threads.index, zero);
     }
 
     /// Layout in which the tile is loaded or stored: that of the first or last stage where its threads touch

@@ -1,150 +1,236 @@
-//! Where the elements of an axis of coprime parts stand in shared memory between the parts: strides chosen by
-//! counting bank conflicts of every part and of the permuted ends.
+//! Where the elements of an axis of coprime parts stand in shared memory: strides of the digits of every part's
+//! stages, chosen by counting bank conflicts of every stage and of the permuted ends.
 
-use crate::pass::{Coordinate, CoprimePart, PartKind};
+use crate::pass::{Coordinate, CoprimePart, PartKind, PassDim};
 use crate::tables;
 
-use super::digits::{Digit, Digits, Layout};
+use super::digits::{Digit, Digits};
 use super::exchange::{BANK_ROW, wavefronts};
+use super::in_place::Line;
 
-/// Where the tile's elements stand in shared memory between the parts.
+/// Where the tile's elements stand in shared memory.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
-    /// Stride of each part.
-    pub parts: Vec<i64>,
+    /// Each part's.
+    pub parts: Vec<PartPlaces>,
     /// Stride of each of the tile's repeated dimensions.
     pub batch: Vec<i64>,
     /// Elements from the first to the last.
     pub len: i64,
 }
 
+/// Where the points of a part stand.
+#[derive(Debug, Clone)]
+pub(super) struct PartPlaces {
+    /// Radix of each stage.
+    pub radices: Vec<u32>,
+    /// Stride of each stage's digit, slowest first.
+    pub strides: Vec<i64>,
+    /// Where Rader's first point stands: behind the others.
+    pub first: i64,
+}
+
+impl PartPlaces {
+    /// Stride of the points, where they stand evenly.
+    pub fn stride(&self) -> i64 {
+        self.strides.last().copied().unwrap_or(0)
+    }
+
+    /// Place of a point; Rader's first one is counted last.
+    fn place(&self, point: u32) -> i64 {
+        let (mut rest, mut at) = (point, 0);
+        for (&radix, stride) in self.radices.iter().zip(&self.strides).rev() {
+            at += i64::from(rest % radix) * stride;
+            rest /= radix;
+        }
+        if rest > 0 { self.first } else { at }
+    }
+}
+
 impl Places {
     /// The parts as the tables of places want them.
     pub fn coordinates(&self, parts: &[CoprimePart]) -> [Coordinate; 3] {
-        let mut all = [Coordinate { n: 1, stride: 0, rader: false }; 3];
-        for ((one, part), &stride) in all.iter_mut().zip(parts).zip(&self.parts) {
-            *one = Coordinate { n: part.n, stride: stride as u32, rader: part.kind == PartKind::Rader };
+        let mut all = [Coordinate::NONE; 3];
+        for ((one, part), place) in all.iter_mut().zip(parts).zip(&self.parts) {
+            *one = Coordinate { n: part.n, kind: part.kind, first: place.first as u32, ..Coordinate::NONE };
+            one.radices.iter_mut().zip(&place.radices).for_each(|(own, &radix)| *own = radix as u8);
+            one.strides.iter_mut().zip(&place.strides).for_each(|(own, &stride)| *own = stride as u32);
         }
         all
     }
 }
 
-/// A digit that no stage transforms.
-pub(super) const STILL: Digit = Digit {
-    size: 1,
-    is: 0,
-    os: 0,
-    load_index: 0,
-    store_index: 0,
-    twiddle: 0,
-    axis: None,
-    batch: None,
-    output: 0,
-};
+/// What twice the length costs, in parts of the wavefronts: more where few tiles fit a multiprocessor.
+const LENGTH: f64 = 0.4;
+const LARGE_LENGTH: f64 = 2.0;
+/// Bytes of a large tile.
+const LARGE: f64 = 24576.0;
+/// How often every pad is tried.
+const SWEEPS: usize = 2;
 
-/// Digits that a part leaves alone: the other parts, then the repeated dimensions.
-pub(super) fn others(parts: &[CoprimePart], own: usize, places: &Places, batch: &[Digit]) -> Vec<Digit> {
-    let still = |size: u64, stride: i64| Digit { size: size as u32, is: stride, os: stride, ..STILL };
-    let parts = parts.iter().zip(&places.parts).enumerate();
-    let mut all: Vec<Digit> =
-        parts.filter(|&(i, _)| i != own).map(|(_, (part, &stride))| still(part.n, stride)).collect();
-    all.extend(batch.iter().zip(&places.batch).map(|(digit, &stride)| still(u64::from(digit.size), stride)));
-    all
+/// What can be nested: a repeated dimension, or a part.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Batch(usize),
+    Part(usize),
 }
 
-/// Strides with the fewest bank conflicts of those that span at most `most` elements: repeated dimensions inside or
-/// outside of the parts, and every subset of the strides made odd. The first is packed.
+/// Strides with the fewest bank conflicts for their length: repeated dimensions inside or outside of the parts, and
+/// pads between the digits. Those that span more than `most` elements only where none is shorter.
 pub(super) fn arrange(
-    parts: &[CoprimePart],
+    (dim, parts): (&PassDim, &[CoprimePart]),
     whole: &Digits,
     batch: &[Digit],
     threads: u32,
     complex_bytes: u64,
     most: i64,
 ) -> Places {
-    let sizes: Vec<i64> = batch
-        .iter()
-        .map(|digit| i64::from(digit.size))
-        .chain(parts.iter().map(|part| part.room() as i64))
-        .collect();
-    let mut inside: Vec<usize> = (0..sizes.len()).collect();
-    inside[batch.len()..].sort_by_key(|&d| sizes[d]);
-    let mut outside = inside.clone();
-    outside.rotate_left(batch.len());
-    let unit = Places { parts: vec![1; parts.len()], batch: Vec::new(), len: 0 };
-    let own = [false, true].map(|output| {
-        let alone = |part| {
-            let mut alone = unit.coordinates(parts);
-            alone.iter_mut().enumerate().for_each(|(i, one)| one.stride = u32::from(i == part));
-            tables::places(&alone, output)
-        };
-        (0..parts.len()).map(alone).collect::<Vec<_>>()
-    });
-    let mut best: Option<(u64, Places)> = None;
-    for order in [outside, inside] {
-        for odd in 0..1_u32 << sizes.len() {
-            let mut strides = vec![0; sizes.len()];
-            let (mut stride, mut len) = (1_i64, 1_i64);
-            for &d in &order {
-                stride |= i64::from(odd >> d & 1);
-                strides[d] = stride;
-                len += (sizes[d] - 1) * stride;
-                stride *= sizes[d];
+    let repeated: Vec<Unit> = (0..batch.len()).map(Unit::Batch).collect();
+    let rising: Vec<Unit> = (0..parts.len()).map(Unit::Part).collect();
+    let falling: Vec<Unit> = rising.iter().rev().copied().collect();
+    let mut orders: Vec<Vec<Unit>> = Vec::new();
+    for own in [&rising, &falling] {
+        for order in [[&own[..], &repeated[..]].concat(), [&repeated[..], &own[..]].concat()] {
+            if !orders.contains(&order) {
+                orders.push(order);
             }
-            if len > most && best.is_some() {
-                continue;
+        }
+    }
+    let points = points(parts);
+    let packed = f64::from(whole.elements()) * parts[0].room() as f64 / parts[0].n as f64;
+    let length = if packed * complex_bytes as f64 > LARGE { LARGE_LENGTH } else { LENGTH };
+    let cost = |places: &Places| {
+        let between: u64 = (0..parts.len())
+            .map(|own| {
+                let line = Line::of((dim, parts), own, places, batch);
+                line.layouts()
+                    .map(|layout| wavefronts(&line.digits, &layout, &line.strides, threads, complex_bytes).0)
+                    .sum::<u64>()
+            })
+            .sum();
+        let ends: u64 = (points.iter().zip([false, true]))
+            .filter(|(points, _)| !points.is_empty())
+            .map(|(points, output)| permuted_wavefronts(points, output, whole, places, complex_bytes))
+            .sum();
+        (between + ends) as f64 * (1.0 + length * places.len as f64 / packed)
+    };
+    let lanes = (BANK_ROW / complex_bytes) as i64;
+    let mut best: Option<(f64, Places)> = None;
+    for order in orders {
+        // One pad after the other, as long as one of them helps.
+        let mut pads = vec![0; batch.len() + parts.iter().map(|part| part.radices.len()).sum::<usize>()];
+        let packed = nested(parts, batch, &order, &pads);
+        let mut least = cost(&packed);
+        let mut found = packed;
+        for _ in 0..SWEEPS {
+            let before = least;
+            for at in (0..pads.len()).rev() {
+                let known = pads[at];
+                let mut kept = known;
+                for pad in (0..lanes).filter(|&pad| pad != known) {
+                    pads[at] = pad;
+                    let places = nested(parts, batch, &order, &pads);
+                    if places.len > most {
+                        break;
+                    }
+                    let cost = cost(&places);
+                    if cost < least {
+                        (least, found, kept) = (cost, places, pad);
+                    }
+                }
+                pads[at] = kept;
             }
-            let (rows, columns) = strides.split_at(batch.len());
-            let places = Places { parts: columns.to_vec(), batch: rows.to_vec(), len };
-            let between: u64 = (0..parts.len())
-                .map(|own| part_wavefronts(parts, own, &places, batch, threads, complex_bytes))
-                .sum();
-            let ends: u64 = (own.iter().zip([false, true]))
-                .map(|(own, writes)| permuted_wavefronts(own, writes, whole, &places, complex_bytes))
-                .sum();
-            let better =
-                best.as_ref().is_none_or(|(least, known)| (between + ends, places.len) < (*least, known.len));
-            if better {
-                best = Some((between + ends, places));
+            if least >= before {
+                break;
             }
+        }
+        if best.as_ref().is_none_or(|(known, places)| places.len > most || least < *known) {
+            best = Some((least, found));
         }
     }
     best.expect("one arrangement is always tried").1
 }
 
-/// Wavefronts of a part's way out of shared memory and back, per warp that is looked at.
-fn part_wavefronts(
-    parts: &[CoprimePart],
-    own: usize,
-    places: &Places,
-    batch: &[Digit],
-    threads: u32,
-    complex_bytes: u64,
-) -> u64 {
-    let others = others(parts, own, places, batch);
-    let digits = Digits::of_part(&parts[own], places.parts[own], &others);
-    let stages = &digits.stages[0];
-    let ends = [(stages.first(), digits.weights(|d| d.is)), (stages.last(), digits.weights(|d| d.os))];
-    ends.iter()
-        .map(|(register, strides)| {
-            let register = register.copied();
-            let layout = Layout { register, order: digits.by_stride(&[register], strides), block: None };
-            wavefronts(&digits, &layout, strides, threads, complex_bytes).0
-        })
-        .sum()
+/// Units one around the other, every digit padded by its own number of elements. Several parts stand evenly, as
+/// each of them is a number to the others.
+fn nested(parts: &[CoprimePart], batch: &[Digit], order: &[Unit], pads: &[i64]) -> Places {
+    let empty = |part: &CoprimePart| PartPlaces {
+        radices: part.radices.clone(),
+        strides: vec![0; part.radices.len()],
+        first: 0,
+    };
+    let mut places = Places { parts: parts.iter().map(empty).collect(), batch: vec![0; batch.len()], len: 1 };
+    let mut pads = pads.iter();
+    let mut padded = |stride: i64| stride + pads.next().unwrap_or(&0);
+    for &unit in order {
+        let start = padded(places.len);
+        match unit {
+            Unit::Batch(d) => {
+                places.batch[d] = start;
+                places.len += i64::from(batch[d].size - 1) * start;
+            }
+            Unit::Part(index) => {
+                let part = &parts[index];
+                let mut strides = Vec::new();
+                let (mut next, mut last) = (start, 0);
+                for &radix in part.radices.iter().rev() {
+                    strides.push(next);
+                    last += i64::from(radix - 1) * next;
+                    next *= i64::from(radix);
+                    if parts.len() == 1 && strides.len() < part.radices.len() {
+                        next = padded(next);
+                    }
+                }
+                strides.reverse();
+                let rader = part.kind == PartKind::Rader;
+                places.len += if rader { last + start } else { last };
+                places.parts[index].strides = strides;
+                places.parts[index].first = if rader { last + start } else { 0 };
+            }
+        }
+    }
+    places
 }
 
-/// Wavefronts of the permuted way in or out, for as many warps as [`wavefronts`] looks at. `own` has each part's
-/// coordinate of every index.
+/// Each index's point of every part, counted in its order on the chip: on the way in, on the way out.
+fn points(parts: &[CoprimePart]) -> [Vec<Vec<u32>>; 2] {
+    if alone(parts).is_some() {
+        return [Vec::new(), Vec::new()];
+    }
+    let whole = nested(parts, &[], &[], &[]);
+    [false, true].map(|output| {
+        let point = |own: usize| {
+            let mut strides = vec![1; parts[own].radices.len()];
+            for i in (1..strides.len()).rev() {
+                strides[i - 1] = strides[i] * i64::from(parts[own].radices[i]);
+            }
+            let mut unit = whole.clone();
+            unit.parts[own].strides = strides;
+            unit.parts[own].first = parts[own].points() as i64;
+            tables::places(&unit.coordinates(parts), output)
+        };
+        (0..parts.len()).map(point).collect()
+    })
+}
+
+/// The part that is padded and the only one: nothing has to be permuted.
+pub(crate) fn alone(parts: &[CoprimePart]) -> Option<&CoprimePart> {
+    match parts {
+        [part] if part.kind == PartKind::Bluestein => Some(part),
+        _ => None,
+    }
+}
+
+/// Wavefronts of the permuted way in or out, for as many warps as [`wavefronts`] looks at.
 fn permuted_wavefronts(
-    own: &[Vec<u32>],
-    writes: bool,
+    points: &[Vec<u32>],
+    output: bool,
     whole: &Digits,
     places: &Places,
     complex_bytes: u64,
 ) -> u64 {
     let lanes = (BANK_ROW / complex_bytes) as usize;
-    let order = whole.by_stride(&[], &whole.weights(|digit| if writes { digit.os } else { digit.is }));
+    let order = whole.by_stride(&[], &whole.weights(|digit| if output { digit.os } else { digit.is }));
     let total = whole.elements() as usize;
     let place = |element: usize| -> i64 {
         let mut rest = element;
@@ -153,25 +239,21 @@ fn permuted_wavefronts(
             let digit = &whole.all[d];
             let index = rest % digit.size as usize;
             rest /= digit.size as usize;
-            match digit.batch {
+            at += match digit.batch {
                 // The axis is the first digit, the repeated dimensions follow in their order.
-                Some(_) => at += places.batch[d - 1] * index as i64,
-                None => {
-                    at +=
-                        own.iter().zip(&places.parts).map(|(own, s)| s * i64::from(own[index])).sum::<i64>();
-                }
-            }
+                Some(_) => places.batch[d - 1] * index as i64,
+                None => points.iter().zip(&places.parts).map(|(own, part)| part.place(own[index])).sum(),
+            };
         }
         at
     };
-    [0, total / 3 / lanes * lanes, total / 2 / lanes * lanes]
-        .into_iter()
-        .map(|start| {
-            let mut per_bank = vec![0_u64; lanes];
-            for element in start..(start + lanes).min(total) {
-                per_bank[place(element) as usize % lanes] += 1;
-            }
-            per_bank.into_iter().max().unwrap_or(0)
-        })
-        .sum()
+    let starts = [0, total / 3 / lanes * lanes, total / 2 / lanes * lanes];
+    let warp = |start: usize| {
+        let mut per_bank = vec![0_u64; lanes];
+        for element in start..(start + lanes).min(total) {
+            per_bank[place(element) as usize % lanes] += 1;
+        }
+        per_bank.into_iter().max().unwrap_or(0)
+    };
+    starts.into_iter().map(warp).sum()
 }

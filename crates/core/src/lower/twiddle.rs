@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::kernel::{Cache, Cmp, Cx, Op, Space, Type, Value};
+use crate::kernel::{Cache, Cx, Op, Type, Value};
 use crate::pass::TableKind;
 use crate::problem::Direction;
 
 use super::digits::Layout;
-use super::{Held, Lowering, Slot, Stage};
+use super::{Lowering, Slot, Stage};
 
 /// Which powers of a root a table holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,9 +47,8 @@ impl Lowering<'_> {
     /// loads to before barriers and loops, as early as it can. Not a convolution's factors, one for every element.
     pub(super) fn table_cache(&self, kind: TableKind) -> Cache {
         match kind {
-            TableKind::RaderSpectrum { .. } | TableKind::ChirpSpectrum { .. } | TableKind::ChirpAt { .. } => {
-                Cache::Default
-            }
+            TableKind::RaderSpectrum { .. } | TableKind::ChirpSpectrum { .. } => Cache::Default,
+            TableKind::Chirp { .. } if self.convolves() => Cache::Default,
             TableKind::Chirp { .. } | TableKind::Stage { .. } | TableKind::Roots { .. } => Cache::ReadOnly,
             TableKind::Places { .. } if self.turns.is_some() => Cache::ReadOnly,
             TableKind::Places { .. } => Cache::Default,
@@ -71,7 +70,7 @@ impl Lowering<'_> {
     }
 
     /// All powers `1..radix` of a root, from the exact ones that `exact` gives.
-    fn powers(
+    pub(super) fn powers(
         &mut self,
         radix: u32,
         powers: Powers,
@@ -112,7 +111,7 @@ impl Lowering<'_> {
     }
 
     /// A convolution goes by its tables twice, beside spectrum and chirp: they are to stay in the cache.
-    fn stage_powers(&self) -> Powers {
+    pub(super) fn stage_powers(&self) -> Powers {
         if self.convolves() { Powers::First } else { Powers::Tree }
     }
 
@@ -168,8 +167,8 @@ impl Lowering<'_> {
 
     /// The twiddle between passes: `exp(-+ 2 pi i k x / L)`, k the axis's output index, x from the repeated
     /// dimensions. Along the registers the exponent grows evenly: one root for the start, a few for the step.
-    pub(super) fn pass_twiddle(&mut self, layout: &Layout, mut held: Held) -> Held {
-        let Some(modulus) = self.pass.twiddle else { return held };
+    pub(super) fn pass_twiddle(&mut self, layout: &Layout, slot: u32, x: &mut [Cx]) {
+        let Some(modulus) = self.pass.twiddle else { return };
         let outputs = self.digits.weights(|digit| if digit.axis == Some(0) { digit.output } else { 0 });
         let rests = self.digits.weights(|digit| digit.twiddle);
         // Index and exponent are below the modulus.
@@ -177,98 +176,34 @@ impl Lowering<'_> {
         let origin = self.at_origin(ty, |dim| dim.twiddle as i64);
         let step = layout.register.map_or(0, |d| outputs[d]) as u64;
         let radix = layout.registers(&self.digits);
-        for (slot, x) in held.iter_mut().enumerate() {
-            let inside = self.inside(layout, slot as u32);
-            let rest = layout.linear(&mut self.b, &self.digits, self.threads, slot as u32, &rests, ty);
-            let mut x_value = self.b.add_const(origin, rest.constant as u64);
-            if let Some(thread) = rest.thread {
-                x_value = self.b.add(x_value, thread);
-            }
-            let k = self.linear(layout, slot as u32, &outputs);
-            let k_value = match k.thread {
-                Some(thread) => self.b.add_const(thread, k.constant as u64),
-                None => self.b.u32(k.constant as u32),
+        let inside = self.inside(layout, slot);
+        let rest = layout.linear(&mut self.b, &self.digits, self.threads, slot, &rests, ty);
+        let mut x_value = self.b.add_const(origin, rest.constant as u64);
+        if let Some(thread) = rest.thread {
+            x_value = self.b.add(x_value, thread);
+        }
+        let k = self.linear(layout, slot, &outputs);
+        let k_value = match k.thread {
+            Some(thread) => self.b.add_const(thread, k.constant as u64),
+            None => self.b.u32(k.constant as u32),
+        };
+        let k_value = self.b.convert(ty, k_value);
+        let start = self.b.mul(k_value, x_value);
+        let fixed = self.b.constant(start) == Some(0);
+        let first = if fixed { None } else { Some(self.root(modulus, start, inside)) };
+        let steps = self.powers(radix, Powers::Tree, |this, _, j| {
+            let exponent = this.b.mul_const(x_value, step * u64::from(j));
+            this.root(modulus, exponent, inside)
+        });
+        for (r, x) in x.iter_mut().enumerate() {
+            let w = match (first, r) {
+                (None, 0) => continue,
+                (None, _) => steps[r - 1],
+                (Some(first), 0) => first,
+                (Some(first), _) => self.b.cmul(first, steps[r - 1]),
             };
-            let k_value = self.b.convert(ty, k_value);
-            let start = self.b.mul(k_value, x_value);
-            let fixed = self.b.constant(start) == Some(0);
-            let first = if fixed { None } else { Some(self.root(modulus, start, inside)) };
-            let steps = self.powers(radix, Powers::Tree, |this, _, j| {
-                let exponent = this.b.mul_const(x_value, step * u64::from(j));
-                this.root(modulus, exponent, inside)
-            });
-            for (r, x) in x.iter_mut().enumerate() {
-                let w = match (first, r) {
-                    (None, 0) => continue,
-                    (None, _) => steps[r - 1],
-                    (Some(first), 0) => first,
-                    (Some(first), _) => self.b.cmul(first, steps[r - 1]),
-                };
-                let w = self.directed(w);
-                *x = self.b.cmul(*x, w);
-            }
+            let w = self.directed(w);
+            *x = self.b.cmul(*x, w);
         }
-        held
-    }
-
-    /// The product in the middle of a convolution. `first` holds, by these weights, the first point of each of
-    /// Rader's rows, which takes no part in the convolution: every other output is to have it added, itself is to
-    /// become the sum of its row. Both happen at frequency 0.
-    pub(super) fn spectrum(
-        &mut self,
-        kind: TableKind,
-        first: Option<(Space, &[i64])>,
-        layout: &Layout,
-        held: &mut Held,
-    ) {
-        let weights = self.digits.weights(|digit| digit.output);
-        let step = layout.register.map_or(0, |d| weights[d]);
-        for (slot, group) in held.iter_mut().enumerate() {
-            let exists = self.exists(layout, slot as u32);
-            let at = self.linear(layout, slot as u32, &weights);
-            let index = at.thread.unwrap_or_else(|| self.b.u32(0));
-            for (r, x) in group.iter_mut().enumerate() {
-                let constant = at.constant + step * r as i64;
-                let w = match kind {
-                    // A chirp's spectrum is symmetric: half of it is enough, and stays in the cache.
-                    TableKind::ChirpSpectrum { m, .. } if 2 * constant >= m as i64 => {
-                        let end = self.b.u32(m as u32);
-                        let mirrored = self.b.sub(end, index);
-                        self.table_load(kind, mirrored, -constant, exists)
-                    }
-                    _ => self.table_load(kind, index, constant, exists),
-                };
-                let product = self.b.cmul(*x, w);
-                *x = match first {
-                    Some((space, rows)) if constant == 0 => {
-                        let point = self.add_to_first(space, rows, layout, slot as u32, index, *x);
-                        self.b.cadd(product, point)
-                    }
-                    _ => product,
-                };
-            }
-        }
-    }
-
-    /// Where `index` is 0: returns a row's first point (elsewhere 0) and adds `sum` to it.
-    fn add_to_first(
-        &mut self,
-        space: Space,
-        rows: &[i64],
-        layout: &Layout,
-        slot: u32,
-        index: Value,
-        sum: Cx,
-    ) -> Cx {
-        let zero = self.b.u32(0);
-        let own = self.b.cmp(Cmp::Eq, index, zero);
-        let exists = self.exists(layout, slot);
-        let own = self.both(exists, own);
-        let (ptr, offset) = self.shared_pointer(space, layout, slot, rows);
-        let point = self.b.load(ptr, offset as i32, 2, Cache::Default, Some(own));
-        let point = Cx { re: point[0], im: point[1] };
-        let sum = self.b.cadd(point, sum);
-        self.b.store(ptr, offset as i32, &[sum.re, sum.im], Cache::Default, Some(own));
-        point
     }
 }

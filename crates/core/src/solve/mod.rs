@@ -47,11 +47,12 @@ pub const SOLVERS: &[&dyn Solver] = &[
     &bluestein::Bluestein,
 ];
 
-/// Stages with the smallest radix first: a stage's table is as long as the product of the radices before it.
-fn rising(plan: Plan) -> Plan {
+/// Stages with the largest radix first: a stage's table is as long as the product of the radices after it, and the
+/// first stage of a padded transform leaves out what is not there.
+fn falling(plan: Plan) -> Plan {
     match plan {
         Plan::MixedRadix(mut radices) => {
-            radices.sort_unstable();
+            radices.sort_unstable_by(|a, b| b.cmp(a));
             Plan::MixedRadix(radices)
         }
         plan => plan,

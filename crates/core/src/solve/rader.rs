@@ -5,7 +5,7 @@ use crate::math::factor;
 use crate::plan::Plan;
 use crate::planner::Planner;
 
-use super::{Solver, rising};
+use super::{Solver, falling};
 
 /// Primes whose predecessor has only small factors.
 pub struct Rader;
@@ -23,7 +23,7 @@ impl Solver for Rader {
         planner
             .stages(n - 1)
             .into_iter()
-            .map(rising)
+            .map(falling)
             .map(|inner| Plan::Rader { p: n, inner: Box::new(inner) })
             .collect()
     }

@@ -190,6 +190,8 @@ impl<'k> Writer<'k> {
                     Special::ThreadIndex => "%tid.x",
                     Special::Lane => "%laneid",
                     Special::ClusterRank => "%cluster_ctarank",
+                    // Launches have one dimension.
+                    Special::Zero => "%ctaid.z",
                 };
                 self.line(format_args!("mov.u32 %r{}, {name}", self.number(result)));
             }

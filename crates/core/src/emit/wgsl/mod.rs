@@ -119,6 +119,7 @@ impl<'k> Writer<'k> {
                     Special::BlockIndex => self.out.push_str("block;\n"),
                     Special::BlockCount => put!(self.out, "{blocks}u;\n"),
                     Special::ThreadIndex => self.out.push_str("thread;\n"),
+                    Special::Zero => self.out.push_str("0u;\n"),
                     _ => self.out.push_str("lane;\n"),
                 }
             }

@@ -54,7 +54,25 @@ pub fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Ker
         far = finished(kernel, Reach::Loads);
     }
     renumber(&mut far);
+    relax(&mut far, limits);
     verify(far)
+}
+
+/// Registers beside the live values that the assembler was seen to need, lest it spill, in kernels with loops. It moves
+/// loads ahead of their use; loops keep it from moving them far.
+const ROOM: u32 = 16;
+/// The same in kernels without loops.
+const FLAT_ROOM: u32 = 16;
+
+/// Asks for fewer resident blocks where the live values would not fit: spilling costs more than a block less.
+/// Clusters count on the number of theirs, and two are asked of a kernel without loops only where it was found to be
+/// worth being thrifty.
+fn relax(kernel: &mut Kernel, limits: &Limits) {
+    let (room, least) = if has_loop(&kernel.body) { (ROOM, 1) } else { (FLAT_ROOM, 2) };
+    let need = (max_live(kernel) + room).min(limits.registers_per_thread);
+    while kernel.cluster == 1 && kernel.min_blocks > least && allowed(kernel, limits) < need {
+        kernel.min_blocks -= 1;
+    }
 }
 
 /// Registers that the assembler needs for itself beside the live values.

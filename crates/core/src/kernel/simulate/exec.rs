@@ -202,6 +202,7 @@ impl<'k> Machine<'k> {
             Special::ThreadIndex => lane % threads,
             Special::Lane => lane % threads % subgroup,
             Special::ClusterRank => lane / threads,
+            Special::Zero => 0,
         };
         Column::U32((0..self.threads() as u32).map(of).collect())
     }

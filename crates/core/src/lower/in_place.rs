@@ -1,0 +1,435 @@
+//! The stages of a part in place: every group of points goes back to where it came from. Forward the stages are
+//! decimated in frequency, which leaves frequencies in the order of reversed digits; a convolution multiplies
+//! them there, and goes back by the same stages decimated in time (Gentleman and Sande, *Fast Fourier transforms
+//! for fun and profit*, 1966). Nothing is ever reordered, one barrier parts two stages, and a thread holds no more
+//! than one group.
+
+use crate::codelet;
+use crate::kernel::{Cache, Cmp, Cx, Space, Value};
+use crate::pass::{CoprimePart, PartKind, PassDim, TableKind};
+use crate::problem::Direction;
+
+use super::Lowering;
+use super::digits::{Digit, Digits, Layout, Threads};
+use super::memory::{Bound, Side};
+use super::places::{Places, alone};
+
+/// Bytes of a thread whose groups are written one after another where they come from global memory, so that all are
+/// under way at once; more are a loop.
+const UNROLLED: u64 = 128;
+
+/// A digit that no stage transforms.
+const STILL: Digit = Digit {
+    size: 1,
+    is: 0,
+    os: 0,
+    load_index: 0,
+    store_index: 0,
+    twiddle: 0,
+    axis: None,
+    batch: None,
+    output: 0,
+};
+
+/// A part over all others, as it lies in shared memory.
+#[derive(Debug, Clone)]
+pub(super) struct Line<'a> {
+    part: &'a CoprimePart,
+    /// A digit of each stage, slowest first, then those that it leaves alone.
+    pub digits: Digits,
+    /// Distance of each digit in shared memory.
+    pub strides: Vec<i64>,
+    /// Weight of each digit in a point's index.
+    index: Vec<i64>,
+    /// Weight of each digit in a point's frequency.
+    frequency: Vec<i64>,
+    /// Where Rader's first point stands.
+    first: i64,
+    /// The first stage reads global memory, the last one writes it.
+    direct: bool,
+}
+
+impl<'a> Line<'a> {
+    /// Part `own` of an axis; `batch` are the tile's repeated dimensions.
+    pub fn of(
+        (dim, parts): (&PassDim, &'a [CoprimePart]),
+        own: usize,
+        places: &Places,
+        batch: &[Digit],
+    ) -> Self {
+        let part = &parts[own];
+        let direct = alone(parts).is_some();
+        let mut all = Vec::new();
+        let mut strides = places.parts[own].strides.clone();
+        let (mut index, mut frequency) = (Vec::new(), Vec::new());
+        let mut done = 1;
+        for &radix in &part.radices {
+            frequency.push(done as i64);
+            done *= u64::from(radix);
+            index.push((part.points() / done) as i64);
+            let weight = index[index.len() - 1];
+            all.push(Digit {
+                size: radix,
+                is: dim.is * weight,
+                os: dim.os * weight,
+                load_index: dim.load_index as i64 * weight,
+                store_index: dim.store_index as i64 * weight,
+                axis: Some(0),
+                output: weight,
+                ..STILL
+            });
+        }
+        let others = parts.iter().zip(&places.parts).enumerate().filter(|&(i, _)| i != own);
+        for (_, (other, place)) in others {
+            all.push(Digit { size: other.n as u32, ..STILL });
+            strides.push(place.stride());
+        }
+        for (digit, &stride) in batch.iter().zip(&places.batch) {
+            all.push(*digit);
+            strides.push(stride);
+        }
+        index.resize(all.len(), 0);
+        frequency.resize(all.len(), 0);
+        let stages = vec![(0..part.radices.len()).collect()];
+        let first = places.parts[own].first;
+        let digits = Digits::new(all, stages);
+        Self { part, digits, strides, index, frequency, first, direct }
+    }
+
+    fn stages(&self) -> usize {
+        self.part.radices.len()
+    }
+
+    fn convolves(&self) -> bool {
+        self.part.kind != PartKind::MixedRadix
+    }
+
+    /// The layout of each stage.
+    pub fn layouts(&self) -> impl Iterator<Item = Layout> + '_ {
+        (0..self.stages()).map(|stage| self.layout(stage))
+    }
+
+    /// Neighbouring threads touch neighbouring elements: of global memory where it is touched, of a chirp's spectrum
+    /// at the product, which comes from further away than the points.
+    fn layout(&self, stage: usize) -> Layout {
+        let own = (0..self.stages()).filter(|&d| d != stage);
+        let others = self.stages()..self.digits.all.len();
+        let order = if self.direct && stage == 0 {
+            own.rev().chain(others).collect()
+        } else if self.direct && stage + 1 == self.stages() {
+            own.chain(others).collect()
+        } else {
+            self.digits.by_stride(&[Some(stage)], &self.strides)
+        };
+        Layout { register: Some(stage), order, block: None }
+    }
+
+    /// Padded: points that are not there, and outputs that nobody wants.
+    fn padded(&self) -> bool {
+        self.part.kind == PartKind::Bluestein
+    }
+
+    /// Weight of each digit in the index of the spectrum: Rader's has the order of the last stage's threads. The
+    /// last digit has that of its frequency in both.
+    fn spectrum_weights(&self) -> Vec<i64> {
+        if self.padded() {
+            return self.frequency.clone();
+        }
+        let last = self.stages() - 1;
+        let radix = i64::from(self.part.radices[last]);
+        let mut weights: Vec<i64> = self.index.iter().map(|weight| weight / radix).collect();
+        weights[last] = self.frequency[last];
+        weights
+    }
+
+    fn spectrum(&self) -> TableKind {
+        match self.part.kind {
+            PartKind::Rader => {
+                TableKind::RaderSpectrum { p: self.part.n, radices: self.part.table_radices() }
+            }
+            _ => TableKind::ChirpSpectrum { n: self.part.n, m: self.part.points() },
+        }
+    }
+}
+
+/// What a stage does to its groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// Decimated in frequency.
+    Out,
+    /// The last stage, and the first on the way back with the product between.
+    Turn,
+    /// Decimated in time, conjugate.
+    Home,
+}
+
+/// One step of a part.
+struct Step<'l> {
+    line: &'l Line<'l>,
+    space: Space,
+    stage: usize,
+    work: Work,
+    layout: Layout,
+    /// The first and the last step touch the points as they are, not padded.
+    enters: bool,
+    leaves: bool,
+    /// Global memory, where the line reads and writes it.
+    ends: Option<&'l [Side; 2]>,
+}
+
+impl Lowering<'_> {
+    /// Transforms one part over all others.
+    pub(super) fn in_place(&mut self, space: Space, line: &Line<'_>) {
+        let digits = std::mem::replace(&mut self.digits, line.digits.clone());
+        let ends = line.direct.then(|| [false, true].map(|writes| self.side(writes)));
+        let last = line.stages() - 1;
+        let mut steps: Vec<(usize, Work)> = (0..last).map(|stage| (stage, Work::Out)).collect();
+        steps.push((last, Work::Turn));
+        if line.convolves() {
+            steps.extend((0..last).rev().map(|stage| (stage, Work::Home)));
+        }
+        let count = steps.len();
+        for (i, (stage, work)) in steps.into_iter().enumerate() {
+            let layout = line.layout(stage);
+            let (enters, leaves) = (i == 0, i + 1 == count);
+            let step = Step { line, space, stage, work, layout, enters, leaves, ends: ends.as_ref() };
+            if !(enters && line.direct) {
+                self.b.barrier();
+            }
+            if work == Work::Home {
+                self.index_anew();
+            }
+            self.each_group(&step);
+        }
+        self.digits = digits;
+    }
+
+    /// Runs a step over all groups: one after another, or in a loop.
+    fn each_group(&mut self, step: &Step<'_>) {
+        let threads = self.threads;
+        let slots = step.layout.slots(&self.digits, threads.count);
+        let held = slots * step.layout.registers(&self.digits);
+        if slots == 1
+            || (step.line.direct && u64::from(held) * self.pass.precision.complex_bytes() <= UNROLLED)
+        {
+            return (0..slots).for_each(|slot| self.group(step, slot));
+        }
+        let [zero, end, count] = [0, slots * threads.count, threads.count].map(|x| self.b.u32(x));
+        let (start, _) = self.b.open_loop(&[]);
+        let index = self.b.add(start, threads.index);
+        self.threads = Threads { index, count: slots * threads.count, ..threads };
+        self.group(step, 0);
+        self.threads = threads;
+        self.b.close_loop([zero, end, count], &[], Vec::new());
+    }
+
+    /// One group from its places, through the step, and back.
+    fn group(&mut self, step: &Step<'_>, slot: u32) {
+        let mut x = self.take(step, slot);
+        match step.work {
+            Work::Out => {
+                x = codelet::dft(&mut self.b, &x, Direction::Forward);
+                self.step_twiddle(step, slot, &mut x);
+            }
+            Work::Turn => {
+                x = codelet::dft(&mut self.b, &x, Direction::Forward);
+                if step.line.convolves() {
+                    self.product(step, slot, &mut x);
+                    x = codelet::dft(&mut self.b, &x, Direction::Inverse);
+                }
+            }
+            Work::Home => {
+                self.step_twiddle(step, slot, &mut x);
+                x = codelet::dft(&mut self.b, &x, Direction::Inverse);
+            }
+        }
+        self.put(step, slot, x);
+    }
+
+    /// Which of a group's points there are, on the way in and out: all but for the padding.
+    fn bounds(&mut self, step: &Step<'_>, slot: u32) -> Vec<Bound> {
+        let (line, radix) = (step.line, step.layout.registers(&self.digits));
+        let on = if line.direct { self.inside(&step.layout, slot) } else { self.exists(&step.layout, slot) };
+        let rest = self.linear(&step.layout, slot, &line.index);
+        let (n, width) = (line.part.n as i64, line.index[step.stage]);
+        (0..i64::from(radix))
+            .map(|r| {
+                let start = r * width;
+                if start + rest.constant >= n {
+                    return Bound::Never;
+                }
+                match rest.thread {
+                    Some(thread) if start + width > n => {
+                        let room = self.b.u32((n - start - rest.constant) as u32);
+                        let below = self.b.cmp(Cmp::Lt, thread, room);
+                        Bound::If(Some(self.both(on, below)))
+                    }
+                    _ => Bound::If(on),
+                }
+            })
+            .collect()
+    }
+
+    fn take(&mut self, step: &Step<'_>, slot: u32) -> Vec<Cx> {
+        let line = step.line;
+        let bounds = step.enters.then(|| self.bounds(step, slot));
+        let mut x = match step.ends {
+            Some([source, _]) if step.enters => {
+                let mut x = self.load_group(source, &step.layout, slot, bounds.as_deref());
+                if self.pass.direction == Direction::Inverse {
+                    x.iter_mut().for_each(|x| *x = swapped(*x));
+                }
+                x
+            }
+            _ => self.take_shared(step, slot, bounds.as_deref()),
+        };
+        if let Some(bounds) = bounds.filter(|_| line.padded()) {
+            self.chirp(step, slot, &bounds, &mut x);
+        }
+        x
+    }
+
+    fn put(&mut self, step: &Step<'_>, slot: u32, mut x: Vec<Cx>) {
+        let line = step.line;
+        let bounds = step.leaves.then(|| self.bounds(step, slot));
+        if let Some(bounds) = bounds.as_ref().filter(|_| line.padded()) {
+            self.chirp(step, slot, bounds, &mut x);
+        }
+        match step.ends {
+            Some([_, destination]) if step.leaves => {
+                if self.pass.direction == Direction::Inverse {
+                    x.iter_mut().for_each(|x| *x = swapped(*x));
+                }
+                let direction = std::mem::replace(&mut self.direction, self.pass.direction);
+                self.pass_twiddle(&step.layout, slot, &mut x);
+                self.direction = direction;
+                self.store_group(destination, &step.layout, slot, &x, bounds.as_deref());
+            }
+            _ => self.put_shared(step, slot, &x, bounds.as_deref()),
+        }
+    }
+
+    fn take_shared(&mut self, step: &Step<'_>, slot: u32, bounds: Option<&[Bound]>) -> Vec<Cx> {
+        let (ptr, base, distance) = self.place(step, slot);
+        let exists = self.exists(&step.layout, slot);
+        (0..step.layout.registers(&self.digits) as usize)
+            .map(|r| match bounds.map_or(Bound::If(exists), |bounds| bounds[r]) {
+                Bound::Never => {
+                    let zero = self.b.float(self.real, 0.0);
+                    Cx { re: zero, im: zero }
+                }
+                Bound::If(on) => {
+                    let x = self.b.load(ptr, (base + distance * r as i64) as i32, 2, Cache::Default, on);
+                    Cx { re: x[0], im: x[1] }
+                }
+            })
+            .collect()
+    }
+
+    fn put_shared(&mut self, step: &Step<'_>, slot: u32, x: &[Cx], bounds: Option<&[Bound]>) {
+        let (ptr, base, distance) = self.place(step, slot);
+        let exists = self.exists(&step.layout, slot);
+        for (r, x) in x.iter().enumerate() {
+            if let Bound::If(on) = bounds.map_or(Bound::If(exists), |bounds| bounds[r]) {
+                let offset = (base + distance * r as i64) as i32;
+                self.b.store(ptr, offset, &[x.re, x.im], Cache::Default, on);
+            }
+        }
+    }
+
+    /// Pointer to a group, its constant offset, and the distance of its points.
+    fn place(&mut self, step: &Step<'_>, slot: u32) -> (Value, i64, i64) {
+        let strides: Vec<i64> = step.line.strides.iter().map(|stride| 2 * stride).collect();
+        let (ptr, base) = self.shared_pointer(step.space, &step.layout, slot, &strides);
+        (ptr, base, strides[step.stage])
+    }
+
+    /// The factors between this stage and the later ones: `W^(j rest)`, j the digit of this stage, rest what the
+    /// later ones spell.
+    fn step_twiddle(&mut self, step: &Step<'_>, slot: u32, x: &mut [Cx]) {
+        let (line, stage) = (step.line, step.stage);
+        let done = line.index[stage] as u64;
+        if done == 1 {
+            return;
+        }
+        let mut weights = line.index.clone();
+        weights[..=stage].fill(0);
+        let radix = step.layout.registers(&self.digits);
+        let powers = self.stage_powers();
+        let kind = TableKind::Stage { radix, done, powers };
+        let at = self.linear(&step.layout, slot, &weights);
+        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        let exists = self.exists(&step.layout, slot);
+        let factors = self.powers(radix, powers, |this, row, _| {
+            this.table_load(kind, index, (row as u64 * done) as i64 + at.constant, exists)
+        });
+        for (x, w) in x[1..].iter_mut().zip(factors) {
+            let w = if step.work == Work::Home { self.conjugate(w) } else { w };
+            *x = self.b.cmul(*x, w);
+        }
+    }
+
+    /// The chirp of the points that there are.
+    fn chirp(&mut self, step: &Step<'_>, slot: u32, bounds: &[Bound], x: &mut [Cx]) {
+        let (line, table) = (step.line, TableKind::Chirp { n: step.line.part.n });
+        let at = self.linear(&step.layout, slot, &line.index);
+        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        for (r, (x, bound)) in x.iter_mut().zip(bounds).enumerate() {
+            if let Bound::If(on) = *bound {
+                let w = self.table_load(table, index, at.constant + line.index[step.stage] * r as i64, on);
+                *x = self.b.cmul(*x, w);
+            }
+        }
+    }
+
+    /// The product in the middle of a convolution. The first point of a row of Rader's takes no part in it: every
+    /// other output is to have it added, itself is to become the sum of its row. Both happen at frequency 0.
+    fn product(&mut self, step: &Step<'_>, slot: u32, x: &mut [Cx]) {
+        let (line, kind) = (step.line, step.line.spectrum());
+        let exists = self.exists(&step.layout, slot);
+        let at = self.linear(&step.layout, slot, &line.spectrum_weights());
+        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        for (r, x) in x.iter_mut().enumerate() {
+            let constant = at.constant + line.frequency[step.stage] * r as i64;
+            let w = match kind {
+                // A chirp's spectrum is symmetric: half of it is enough, and stays in the cache.
+                TableKind::ChirpSpectrum { m, .. } if 2 * constant >= m as i64 => {
+                    let end = self.b.u32(m as u32);
+                    let mirrored = self.b.sub(end, index);
+                    self.table_load(kind, mirrored, -constant, exists)
+                }
+                _ => self.table_load(kind, index, constant, exists),
+            };
+            let product = self.b.cmul(*x, w);
+            *x = if line.part.kind == PartKind::Rader && constant == 0 {
+                let point = self.add_to_first(step, slot, index, *x);
+                self.b.cadd(product, point)
+            } else {
+                product
+            };
+        }
+    }
+
+    /// Where `index` is 0: gives a row's first point (elsewhere 0) and adds `sum` to it.
+    fn add_to_first(&mut self, step: &Step<'_>, slot: u32, index: Value, sum: Cx) -> Cx {
+        let line = step.line;
+        let zero = self.b.u32(0);
+        let own = self.b.cmp(Cmp::Eq, index, zero);
+        let exists = self.exists(&step.layout, slot);
+        let own = self.both(exists, own);
+        let mut rows: Vec<i64> = line.strides.iter().map(|stride| 2 * stride).collect();
+        rows[..line.stages()].fill(0);
+        let (ptr, base) = self.shared_pointer(step.space, &step.layout, slot, &rows);
+        let offset = (base + 2 * line.first) as i32;
+        let point = self.b.load(ptr, offset, 2, Cache::Default, Some(own));
+        let point = Cx { re: point[0], im: point[1] };
+        let sum = self.b.cadd(point, sum);
+        self.b.store(ptr, offset, &[sum.re, sum.im], Cache::Default, Some(own));
+        point
+    }
+}
+
+/// Real and imaginary part exchanged.
+pub(super) fn swapped(x: Cx) -> Cx {
+    Cx { re: x.im, im: x.re }
+}
