@@ -114,9 +114,6 @@ fn contents(kinds: &[TableKind], precision: Precision, limits: &Limits) -> Resul
     kinds.iter().map(build).collect()
 }
 
-/// Workspace regions start at multiples of this many bytes.
-const REGION_ALIGNMENT: u64 = 512;
-
 /// Compiles a problem for a device: everything from the request's canonical form to kernels that can be emitted.
 ///
 /// # Errors
@@ -193,7 +190,7 @@ impl Compiled {
         schedule: Schedule,
         choices: Vec<Choice>,
     ) -> Result<Self, Error> {
-        let (regions, workspace_bytes) = place_regions(&schedule.regions, problem.precision);
+        let (regions, workspace_bytes) = schedule.workspace(problem.precision);
         let mut tables: Vec<TableKind> = Vec::new();
         let mut program = Program {
             problem: problem.clone(),
@@ -250,17 +247,6 @@ fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Error> 
     })
 }
 
-fn place_regions(regions: &[u64], precision: Precision) -> (Vec<(u64, u64)>, u64) {
-    let mut at = 0;
-    let placed = regions.iter().map(|elements| {
-        let bytes = elements * precision.complex_bytes();
-        let offset = at;
-        at += bytes.next_multiple_of(REGION_ALIGNMENT);
-        (offset, bytes)
-    });
-    (placed.collect(), at)
-}
-
 fn bind(slot: &Slot, pass: &Pass, regions: &[(u64, u64)], tables: &mut Vec<TableKind>) -> Binding {
     let caller = |array, plane| match array {
         Array::Input => Binding::Input(plane),
@@ -306,13 +292,12 @@ fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses a pass whose arrays or launch are beyond the device, or whose indices are beyond 32 bits.
+/// Refuses a pass whose arrays or launch are beyond the device, or whose indices into factors are beyond 32 bits.
 fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
-    for dim in &pass.batch {
-        too_large("repetitions of one dimension", dim.n, u64::from(u32::MAX), limits)?;
+    if pass.load.is_some() || pass.store.is_some() {
+        let modulus = pass.twiddle.unwrap_or(1);
+        too_large("points of a convolution in several passes", modulus, 1 << 32, limits)?;
     }
-    let modulus = pass.twiddle.unwrap_or(1);
-    too_large("points of a transform in several passes", modulus, 1 << 32, limits)?;
     too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;
     for side in [pass.src, pass.dst] {
         let bytes = side.span * pass.precision.complex_bytes();

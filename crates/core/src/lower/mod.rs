@@ -165,6 +165,9 @@ impl Lowering<'_> {
             } else {
                 self.b.rem_const(quotient, counts[d] as u32, most / at)
             };
+            // The guard looks beyond the end of the dimension, by less than a tile.
+            let wide = self.pass.batch[d].n > u64::from(u32::MAX / 2);
+            let own = self.b.convert(if wide { Type::U64 } else { Type::U32 }, own);
             self.origin[d] = self.b.mul_const(own, self.tile.batch[d]);
             at *= counts[d];
         }
@@ -210,6 +213,10 @@ impl Lowering<'_> {
         }
         if current != store {
             held = self.exchange(&held, &current, &store);
+        }
+        if self.pass.moves() && self.exchanges == 0 {
+            // Threads store to where others of the block have loaded.
+            self.b.barrier();
         }
         self.store(&store, &held);
     }

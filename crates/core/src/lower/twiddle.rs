@@ -154,10 +154,12 @@ impl Lowering<'_> {
         let bits = level_bits(modulus);
         let low = TableKind::Roots { modulus, step: 1, len: 1 << bits };
         let high = TableKind::Roots { modulus, step: 1 << bits, len: modulus.div_ceil(1 << bits) };
-        let mask = self.b.u32((1 << bits) - 1);
+        let ty = self.b.ty(exponent);
+        let mask = self.b.pure(Op::Const((1 << bits) - 1), ty, &[]);
         let low_index = self.b.binary(Op::And, exponent, mask);
         let shift = self.b.u32(bits);
         let high_index = self.b.binary(Op::Shr, exponent, shift);
+        let [low_index, high_index] = [low_index, high_index].map(|index| self.b.convert(Type::U32, index));
         let low = self.table_load(low, low_index, 0, on);
         let high = self.table_load(high, high_index, 0, on);
         self.b.cmul(high, low)
@@ -169,11 +171,13 @@ impl Lowering<'_> {
         let Some(modulus) = self.pass.twiddle else { return };
         let outputs = self.digits.weights(|digit| if digit.axis == Some(0) { digit.output } else { 0 });
         let rests = self.digits.weights(|digit| digit.twiddle);
-        let origin = self.at_origin(Type::U32, |dim| dim.twiddle as i64);
+        // Index and exponent are below the modulus.
+        let ty = if modulus > u64::from(u32::MAX) { Type::U64 } else { Type::U32 };
+        let origin = self.at_origin(ty, |dim| dim.twiddle as i64);
         let step = layout.register.map_or(0, |d| outputs[d]) as u64;
         let radix = layout.registers(&self.digits);
         let inside = self.inside(layout, slot);
-        let rest = self.linear(layout, slot, &rests);
+        let rest = layout.linear(&mut self.b, &self.digits, self.threads, slot, &rests, ty);
         let mut x_value = self.b.add_const(origin, rest.constant as u64);
         if let Some(thread) = rest.thread {
             x_value = self.b.add(x_value, thread);
@@ -183,6 +187,7 @@ impl Lowering<'_> {
             Some(thread) => self.b.add_const(thread, k.constant as u64),
             None => self.b.u32(k.constant as u32),
         };
+        let k_value = self.b.convert(ty, k_value);
         let start = self.b.mul(k_value, x_value);
         let fixed = self.b.constant(start) == Some(0);
         let first = if fixed { None } else { Some(self.root(modulus, start, inside)) };

@@ -93,7 +93,8 @@ impl<'k> Machine<'k> {
         let run = options.sample_blocks.map_or(groups, |blocks| blocks.div_ceil(cluster).clamp(1, groups));
         let mask = Mask::new(vec![true; self.threads()]);
         for i in 0..run {
-            self.group = (u128::from(i) * u128::from(groups) / u128::from(run)) as u64;
+            let (last, steps) = (u128::from(groups - 1), u128::from(run - 1).max(1));
+            self.group = (u128::from(i) * last / steps) as u64;
             self.order.begin(self.group);
             self.barriers.clear();
             self.bulk.begin(self.threads());
