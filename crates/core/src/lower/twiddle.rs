@@ -15,14 +15,16 @@ use super::{Lowering, Slot, Stage};
 pub enum Powers {
     /// Enough that every other is the product of two.
     Tree,
-    /// The root alone: the smallest table, longer chains of products.
+    /// The root alone, and every eighth power of a long radix: the smallest table, longer chains of products. A power
+    /// is off by as many times the root's error as its exponent says, and so by fifteen times at most.
     First,
 }
 
 /// Exponents whose twiddles are loaded for a radix.
 pub fn exact_powers(radix: u32, powers: Powers) -> Vec<u32> {
     if powers == Powers::First {
-        return vec![1];
+        let long = radix > 16;
+        return (1..radix).filter(|&j| j == 1 || (long && j % 8 == 0)).collect();
     }
     let base = if radix > 16 { 8 } else { 4 };
     (1..radix).filter(|&j| j < base || j % base == 0).collect()
@@ -85,7 +87,11 @@ impl Lowering<'_> {
             let w = exact(self, row, j);
             known.insert(j, (w, 0));
         }
-        let base = if radix > 16 { 8 } else { 4 };
+        let base = match powers {
+            Powers::First if radix <= 16 => radix,
+            _ if radix > 16 => 8,
+            _ => 4,
+        };
         for j in 1..radix {
             if known.contains_key(&j) {
                 continue;
@@ -95,6 +101,7 @@ impl Lowering<'_> {
             let part = match powers {
                 Powers::Tree if lean => shortest.unwrap_or(j),
                 Powers::Tree => j % base,
+                Powers::First if j > base => j % base,
                 Powers::First => j - j / 2,
             };
             let ((a, depth_a), (b, depth_b)) = (known[&(j - part)], known[&part]);
