@@ -15,7 +15,7 @@ use warpfft::{Device, Measurement, Timing, Wisdom};
 use crate::engine;
 use crate::error::CliError;
 use crate::io::Samples;
-use crate::options::{BatchArgs, DeviceArg, Shape};
+use crate::options::{BatchArgs, DeviceArg, Shape, size};
 use crate::progress::Progress;
 use crate::{report, suite};
 
@@ -50,6 +50,14 @@ pub struct Bench {
     /// Where to run
     #[arg(long, value_enum, default_value_t = DeviceArg::Auto)]
     device: DeviceArg,
+
+    /// Transform in place
+    #[arg(long, conflicts_with = "suite")]
+    in_place: bool,
+
+    /// Bytes of workspace beside the data at most, like 0 or 64MiB
+    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "suite")]
+    max_workspace: Option<u64>,
 
     /// Time to spend on each shape
     #[arg(long, default_value_t = 0.5, value_parser = seconds)]
@@ -211,7 +219,8 @@ impl Bench {
     fn measure<'a>(&self, device: &Device, shape: &'a Shape) -> Result<Row<'a>, CliError> {
         let precision = self.asked.precision.precision();
         let problem = |batch, precision| {
-            engine::packed_problem(shape, batch, precision, Direction::Forward, Placement::OutOfPlace)
+            let placement = if self.in_place { Placement::InPlace } else { Placement::OutOfPlace };
+            engine::packed_problem(shape, batch, precision, Direction::Forward, placement, self.max_workspace)
         };
         let whole = problem(self.asked.batch, precision)?;
         let _progress = Progress::start("measuring", None);

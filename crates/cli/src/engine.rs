@@ -18,6 +18,8 @@ pub struct Request {
     pub direction: Direction,
     /// Factor on every output.
     pub scale: f64,
+    /// Bytes of workspace at most.
+    pub max_workspace: Option<u64>,
 }
 
 /// The problem of transforming an array with the given strides into a packed one.
@@ -30,7 +32,8 @@ pub fn problem(
     let extents: Vec<u64> = shape.iter().map(|&extent| extent as u64).collect();
     let axes: Vec<i64> = request.axes.iter().map(|&axis| axis as i64).collect();
     let asked = Fft::axes(extents, axes).strides(strides, &packed_strides(shape));
-    Ok(asked.precision(precision).direction(request.direction).scale(request.scale).build()?)
+    let asked = asked.precision(precision).direction(request.direction).scale(request.scale);
+    Ok(request.max_workspace.into_iter().fold(asked, Fft::max_workspace).build()?)
 }
 
 /// The problem of transforming so many packed arrays of that shape, one after the other.
@@ -40,9 +43,11 @@ pub fn packed_problem(
     precision: Precision,
     direction: Direction,
     placement: Placement,
+    max_workspace: Option<u64>,
 ) -> Result<Problem, CliError> {
     let request = Fft::new(shape.0.clone()).batch(batch).precision(precision).direction(direction);
-    Ok(if placement == Placement::InPlace { request.in_place() } else { request }.build()?)
+    let request = if placement == Placement::InPlace { request.in_place() } else { request };
+    Ok(max_workspace.into_iter().fold(request, Fft::max_workspace).build()?)
 }
 
 /// Makes a plan. Where the choice of device was left open and the best one cannot do this problem, the
@@ -87,7 +92,16 @@ pub fn transform(signal: &Signal, request: &Request, kind: DeviceKind) -> Result
 
 /// Runs a plan from one set of numbers to another.
 pub fn run(plan: &Plan, input: &Samples, output: &mut Samples) -> Result<(), Error> {
+    let in_place = plan.problem().placement == Placement::InPlace;
     match (input, output) {
+        (Samples::F32(input), Samples::F32(output)) if in_place => {
+            output.clone_from(input);
+            plan.run_in_place(output)
+        }
+        (Samples::F64(input), Samples::F64(output)) if in_place => {
+            output.clone_from(input);
+            plan.run_in_place(output)
+        }
         (Samples::F32(input), Samples::F32(output)) => plan.run_host(input, output),
         (Samples::F64(input), Samples::F64(output)) => plan.run_host(input, output),
         (input, output) => {

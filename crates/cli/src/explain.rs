@@ -9,7 +9,7 @@ use warpfft::{Device, DeviceKind};
 
 use crate::engine;
 use crate::error::CliError;
-use crate::options::{BatchArgs, DeviceArg, Shape};
+use crate::options::{BatchArgs, DeviceArg, Shape, size};
 use crate::report;
 
 /// What `explain` takes.
@@ -19,6 +19,7 @@ Examples:
   warpfft explain 512x512 --limits h200
   warpfft explain 1009 --batch 4096 --precision f64 --limits a100 --json
   warpfft explain 64x64x64 --device cuda
+  warpfft explain 8589934592 --in-place --max-workspace 0 --limits h200
 
 The limits h200, a100, t4, vulkan-min and webgpu-min need no device. Without --limits and --device, the best \
 GPU of this machine is explained or, where there is none, the h200.")]
@@ -45,6 +46,10 @@ pub struct Explain {
     #[arg(long)]
     in_place: bool,
 
+    /// Bytes of workspace beside the data at most, like 0 or 64MiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_workspace: Option<u64>,
+
     /// Print a JSON object
     #[arg(long)]
     json: bool,
@@ -56,7 +61,8 @@ impl Explain {
         let direction = if self.inverse { Direction::Inverse } else { Direction::Forward };
         let placement = if self.in_place { Placement::InPlace } else { Placement::OutOfPlace };
         let precision = self.asked.precision.precision();
-        let problem = engine::packed_problem(&self.shape, self.asked.batch, precision, direction, placement)?;
+        let (shape, batch, most) = (&self.shape, self.asked.batch, self.max_workspace);
+        let problem = engine::packed_problem(shape, batch, precision, direction, placement, most)?;
         let (explanation, tuned) = self.explained(&problem)?;
         if self.json {
             return report::json(&as_json(&explanation, tuned));

@@ -90,6 +90,26 @@ pub fn name_of(value: &impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
+/// Bytes as in `0`, `4096`, `64MiB` or `1GB`.
+pub fn size(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 9] = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+        ("kB", 1000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("B", 1),
+    ];
+    let ends = |unit: &str| text.len() > unit.len() && text.to_lowercase().ends_with(&unit.to_lowercase());
+    let (unit, factor) = UNITS.into_iter().find(|(unit, _)| ends(unit)).unwrap_or(("", 1));
+    let number = text.get(..text.len() - unit.len()).and_then(|number| number.trim_end().parse::<u64>().ok());
+    let bytes = number.and_then(|number| number.checked_mul(factor));
+    bytes.ok_or_else(|| format!("'{text}' is no size; write a number of bytes, or one like 64MiB or 2GB"))
+}
+
 /// Extents as in `1024`, `512x512` or `64x64x64`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -147,6 +167,24 @@ mod tests {
         assert_eq!("64x3X5".parse(), Ok(Shape(vec![64, 3, 5])));
         for text in ["", "x", "3x", "3x0", "-1", "4294967296x4294967296", "99999999999999999999"] {
             assert!(text.parse::<Shape>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        let known = [
+            ("0", 0),
+            ("4096", 4096),
+            ("1B", 1),
+            ("64MiB", 64 << 20),
+            ("64 mib", 64 << 20),
+            ("2GB", 2_000_000_000),
+        ];
+        for (text, bytes) in known {
+            assert_eq!(size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "MiB", "-1", "1.5GiB", "64 M", "99999999TiB", "B", "é"] {
+            assert!(size(text).is_err(), "{text}");
         }
     }
 

@@ -10,7 +10,7 @@ use warpfft::core::problem::Direction;
 use crate::engine::{self, Request, Spectrum};
 use crate::error::CliError;
 use crate::io::{self, Output, Signal};
-use crate::options::{DeviceArg, NormArg, PrecisionArg, name_of};
+use crate::options::{DeviceArg, NormArg, PrecisionArg, name_of, size};
 use crate::plot::{self, Drawing};
 use crate::progress::Progress;
 use crate::report;
@@ -75,6 +75,10 @@ pub struct Transform {
     /// Default: f32 if the input is float16, float32 or complex64, else f64, as in numpy.
     #[arg(long, value_enum)]
     precision: Option<PrecisionArg>,
+
+    /// Bytes of workspace beside the data at most, like 0 or 64MiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_workspace: Option<u64>,
 
     /// Draw the magnitude in dB below its peak into a PNG
     ///
@@ -157,7 +161,8 @@ impl Transform {
     fn request(&self, signal: &Signal, axes: &[usize]) -> Request {
         let direction = if self.inverse { Direction::Inverse } else { Direction::Forward };
         let points: f64 = axes.iter().map(|&axis| signal.shape[axis] as f64).product();
-        Request { axes: axes.to_vec(), direction, scale: self.norm.scale(direction, points) }
+        let scale = self.norm.scale(direction, points);
+        Request { axes: axes.to_vec(), direction, scale, max_workspace: self.max_workspace }
     }
 
     fn drawing<'a>(&self, signal: &'a Signal, spectrum: &'a Spectrum, axes: &'a [usize]) -> Drawing<'a> {

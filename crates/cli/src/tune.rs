@@ -11,7 +11,7 @@ use warpfft::{Device, Error, Tuned, Wisdom, wisdom};
 use crate::bench::seconds;
 use crate::engine;
 use crate::error::CliError;
-use crate::options::{BatchArgs, DeviceArg, Shape};
+use crate::options::{BatchArgs, DeviceArg, Shape, size};
 use crate::progress::Progress;
 use crate::report;
 use crate::suite::{Case, chosen, interrupt};
@@ -43,8 +43,12 @@ pub struct Tune {
     #[arg(long)]
     in_place: bool,
 
+    /// Bytes of workspace beside the data at most, like 0 or 64MiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_workspace: Option<u64>,
+
     /// Tune the rows of a suite: h200, or a file
-    #[arg(long, value_name = "h200|FILE", conflicts_with_all = ["shapes", "batch", "precision", "in_place"])]
+    #[arg(long, value_name = "h200|FILE", conflicts_with_all = ["shapes", "batch", "precision", "in_place", "max_workspace"])]
     suite: Option<String>,
 
     /// Only rows with all these words, as for bench
@@ -144,8 +148,9 @@ impl Tune {
         }
         let precision = self.asked.precision.precision();
         let placement = if self.in_place { Placement::InPlace } else { Placement::OutOfPlace };
+        let (batch, most) = (self.asked.batch, self.max_workspace);
         let problem =
-            |shape| engine::packed_problem(shape, self.asked.batch, precision, Direction::Forward, placement);
+            |shape| engine::packed_problem(shape, batch, precision, Direction::Forward, placement, most);
         self.shapes.iter().map(problem).collect()
     }
 }

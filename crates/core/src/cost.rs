@@ -4,6 +4,7 @@
 mod cluster;
 mod convolution;
 pub(crate) mod fused;
+mod in_place;
 mod memory;
 mod occupancy;
 mod radix;
@@ -33,6 +34,7 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
             .iter()
             .map(|part| of_plan(part, limits, precision).map(|cost| cost + 0.03))
             .sum::<Option<f64>>(),
+        Plan::InPlace { .. } => in_place::of_passes(plan, limits, precision),
         Plan::Rader { .. } | Plan::PrimeFactor(_) => {
             of_rows(plan.len(), schedule::on_chip_method(plan), limits, precision)
         }
@@ -69,7 +71,7 @@ fn of_lines(
     let lines = (1_u64 << 26).div_ceil(n);
     let side = |array| Operand { array, format: Format::Interleaved, offset: 0, span: n * lines };
     let pass = Pass {
-        axes: vec![Axis { dim: PassDim::new(n, point, point), method }],
+        axes: vec![Axis::new(PassDim::new(n, point, point), method)],
         batch: vec![PassDim::new(lines, line, line)],
         src: side(Array::Input),
         dst: side(Array::Output),

@@ -244,6 +244,17 @@ pub enum Error {
         /// What to ask instead.
         would_work: String,
     },
+    /// Less workspace is allowed than any schedule needs.
+    #[error(
+        "at most {allowed} bytes of workspace are allowed; {needed} are the least that works for this problem on \
+         this device"
+    )]
+    Workspace {
+        /// The least that works, in bytes.
+        needed: u64,
+        /// Bytes allowed.
+        allowed: u64,
+    },
     /// A recipe that is not offered for the problem on the device.
     #[error("the recipe does not fit: {detail}; leave it out, or tune anew")]
     Recipe {

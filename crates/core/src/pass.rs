@@ -43,12 +43,15 @@ pub struct PassDim {
     pub store_index: u64,
     /// Weight in the twiddle exponent (repeated dimensions; see [`Pass::twiddle`]).
     pub twiddle: u64,
+    /// Every tile holds all of it (repeated dimensions): it moves in place, where blocks would else overwrite what
+    /// others have still to read.
+    pub whole: bool,
 }
 
 impl PassDim {
     /// A dimension without weights.
     pub const fn new(n: u64, is: i64, os: i64) -> Self {
-        Self { n, is, os, load_index: 0, store_index: 0, twiddle: 0 }
+        Self { n, is, os, load_index: 0, store_index: 0, twiddle: 0, whole: false }
     }
 }
 
@@ -161,6 +164,21 @@ pub struct Axis {
     pub dim: PassDim,
     /// Algorithm.
     pub method: Method,
+    /// The digits of its index, slowest of the input and fastest of the output first, where each has strides of its
+    /// own; empty: those of `dim`. Each is the product of radices that follow each other.
+    pub digits: Vec<PassDim>,
+}
+
+impl Axis {
+    /// An axis that lies evenly.
+    pub const fn new(dim: PassDim, method: Method) -> Self {
+        Self { dim, method, digits: Vec::new() }
+    }
+
+    /// The digits of its index; one where it lies evenly.
+    pub fn digits(&self) -> &[PassDim] {
+        if self.digits.is_empty() { std::slice::from_ref(&self.dim) } else { &self.digits }
+    }
 }
 
 /// A factor on every element, looked up by an index that is linear in the element's position.
@@ -327,6 +345,11 @@ impl Pass {
     /// Transforms.
     pub fn repeats(&self) -> u64 {
         self.batch.iter().map(|dim| dim.n).product()
+    }
+
+    /// Whether elements of a tile change places in the array that they were read from.
+    pub fn moves(&self) -> bool {
+        self.in_place() && self.batch.iter().any(|dim| dim.whole)
     }
 
     /// Whether source and destination are the same array.

@@ -3,11 +3,13 @@
 
 mod evaluate;
 mod text;
+mod twins;
 
 use num_complex::Complex;
 
 use evaluate::{bluestein, direct, prime_factor, rader, split};
 pub use text::ParsePlanError;
+pub(crate) use twins::Twins;
 
 /// How a transform of one length is computed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -17,6 +19,15 @@ pub enum Plan {
     /// Several passes over memory: the length is the product of the parts' lengths; twiddles between them
     /// (four-step, Gentleman and Sande 1966).
     Split(Vec<Plan>),
+    /// Several passes that need no memory beside the data: the length as digits that read the same both ways, each of
+    /// which changes places with its twin in one of the passes (see [`crate::solve`]).
+    InPlace {
+        /// A pass each.
+        parts: Vec<Plan>,
+        /// For each pair of twins, the outermost first, the factor that changes places in the pass of the earlier
+        /// one; the rest does in the pass of the later one.
+        early: Vec<u64>,
+    },
     /// A convolution with a chirp through transforms of length `inner.len()` (Bluestein 1970).
     Bluestein {
         /// Length.
@@ -41,7 +52,9 @@ impl Plan {
     pub fn len(&self) -> u64 {
         match self {
             Self::MixedRadix(radices) => radices.iter().map(|&r| u64::from(r)).product(),
-            Self::Split(parts) | Self::PrimeFactor(parts) => parts.iter().map(Self::len).product(),
+            Self::Split(parts) | Self::PrimeFactor(parts) | Self::InPlace { parts, .. } => {
+                parts.iter().map(Self::len).product()
+            }
             Self::Bluestein { n, .. } => *n,
             Self::Rader { p, .. } => *p,
         }
@@ -56,7 +69,7 @@ impl Plan {
     pub fn passes(&self) -> u64 {
         match self {
             Self::MixedRadix(_) | Self::Rader { .. } | Self::PrimeFactor(_) => 1,
-            Self::Split(parts) => parts.iter().map(Self::passes).sum(),
+            Self::Split(parts) | Self::InPlace { parts, .. } => parts.iter().map(Self::passes).sum(),
             Self::Bluestein { inner, .. } => match **inner {
                 Self::MixedRadix(_) => 1,
                 _ => 2 * inner.passes(),
@@ -71,7 +84,9 @@ impl Plan {
             Self::MixedRadix(radices) => {
                 split(x, radices.len(), &|i, y| direct(y, radices[i]), &|i| u64::from(radices[i]))
             }
-            Self::Split(parts) => split(x, parts.len(), &|i, y| parts[i].evaluate(y), &|i| parts[i].len()),
+            Self::Split(parts) | Self::InPlace { parts, .. } => {
+                split(x, parts.len(), &|i, y| parts[i].evaluate(y), &|i| parts[i].len())
+            }
             Self::Bluestein { n, inner } => bluestein(x, *n, inner),
             Self::Rader { p, inner } => rader(x, *p, inner),
             Self::PrimeFactor(parts) => prime_factor(x, parts),

@@ -8,7 +8,7 @@ use crate::cost;
 use crate::lower::tile;
 use crate::plan::Plan;
 use crate::problem::Precision;
-use crate::solve::SOLVERS;
+use crate::solve::{SOLVERS, Solver};
 use crate::target::Limits;
 
 /// Copies up to which a pass over columns beats one more pass over shorter ones.
@@ -69,11 +69,30 @@ impl<'a> Planner<'a> {
 
     /// The cheapest plan that takes several passes.
     pub fn several(&self, n: u64) -> Option<Plan> {
-        let solvers = SOLVERS.iter().filter(|solver| !solver.on_chip());
+        self.cheapest(n, |solver| !solver.on_chip() && !solver.in_place())
+    }
+
+    /// The cheapest plan that takes several passes and no memory beside the data.
+    pub fn in_place(&self, n: u64) -> Option<Plan> {
+        self.cheapest(n, Solver::in_place)
+    }
+
+    fn cheapest(&self, n: u64, wanted: impl Fn(&'static dyn Solver) -> bool) -> Option<Plan> {
+        let solvers = SOLVERS.iter().filter(|solver| wanted(**solver));
         let plans = solvers.flat_map(|solver| solver.plans(n, self));
         let costed =
             plans.filter_map(|plan| Some((cost::of_plan(&plan, self.limits, self.precision)?, plan)));
         costed.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, plan)| plan)
+    }
+
+    /// Points of the largest tile that blocks can hold together.
+    pub fn max_tile(&self) -> u64 {
+        self.max_points() * u64::from(self.clusters().last().unwrap_or(1))
+    }
+
+    /// Bytes of a point.
+    pub fn complex_bytes(&self) -> u64 {
+        self.precision.complex_bytes()
     }
 
     /// Mixed-radix plans for a length that one block holds, with the fewest stages, not yet ranked.
@@ -92,7 +111,8 @@ impl<'a> Planner<'a> {
             return found.as_ref().map(|(_, plan)| plan.clone());
         }
         let mut best: Option<(f64, Plan)> = None;
-        for solver in SOLVERS.iter().filter(|solver| !on_chip || solver.on_chip()) {
+        let fits = |solver: &&&dyn Solver| !solver.in_place() && (!on_chip || solver.on_chip());
+        for solver in SOLVERS.iter().filter(fits) {
             for plan in solver.plans(n, self) {
                 if on_chip && plan.passes() > 1 {
                     continue;

@@ -121,6 +121,8 @@ pub struct Problem {
     pub direction: Direction,
     /// Factor on every output.
     pub scale: f64,
+    /// Bytes of workspace beside input and output at most; `None`: as many as the fastest schedule takes.
+    pub max_workspace: Option<u64>,
 }
 
 impl Problem {

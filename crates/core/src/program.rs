@@ -86,7 +86,7 @@ impl Program {
     ///
     /// A kernel that is not well formed, or beyond the device.
     pub fn of_pass(problem: &Problem, pass: &Pass, lowered: Lowered, limits: &Limits) -> Result<Self, Error> {
-        Link::new(problem, limits, &[]).alone(pass, lowered)
+        Link::new(problem, limits, (Vec::new(), 0)).alone(pass, lowered)
     }
 
     /// The program of a schedule of two fused passes, under tiles that no search chose: for tests, and
@@ -104,7 +104,7 @@ impl Program {
         let ([one, two], [(_, ring)]) = (&schedule.passes[..], &schedule.fused[..]) else {
             return Err(Error::Recipe { detail: "the schedule is not of two fused passes".into() });
         };
-        let mut link = Link::new(problem, limits, &schedule.regions);
+        let mut link = Link::new(problem, limits, schedule.workspace(problem.precision));
         let choices = tiles.map(|tile| Choice { tile: tile.clone(), cost: 0.0 });
         link.fused([one, two], [&choices[0], &choices[1]], ring)?;
         Ok(link.finish()?.0)
@@ -190,7 +190,7 @@ impl Compiled {
         schedule: Schedule,
         choices: &[Choice],
     ) -> Result<Self, Error> {
-        let mut link = Link::new(problem, limits, &schedule.regions);
+        let mut link = Link::new(problem, limits, schedule.workspace(problem.precision));
         let mut next = 0;
         while let (Some(pass), Some(choice)) = (schedule.passes.get(next), choices.get(next)) {
             if let Some((_, ring)) = schedule.fused.iter().find(|(fuse, _)| fuse.first == next) {

@@ -95,7 +95,7 @@ pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec
         lengths.sort_unstable();
         lengths.dedup();
         for n in lengths {
-            for plan in ranked(n, &narrowed, problem.precision) {
+            for plan in ranked(n, problem.max_workspace.is_some(), &narrowed, problem.precision) {
                 // What is best for one dimension of that length is tried for all.
                 let mut plans = base.plans.clone();
                 plans.iter_mut().filter(|own| own.len() == n).for_each(|own| *own = plan.clone());
@@ -225,9 +225,10 @@ fn narrowed(limits: &Limits, within: Option<Within>) -> Limits {
 }
 
 /// Plans that some solver offers for a length, the cheapest first.
-fn ranked(n: u64, limits: &Limits, precision: Precision) -> Vec<Plan> {
+fn ranked(n: u64, capped: bool, limits: &Limits, precision: Precision) -> Vec<Plan> {
     let planner = Planner::new(limits, precision);
-    let offered = SOLVERS.iter().flat_map(|solver| solver.plans(n, &planner));
+    let solvers = SOLVERS.iter().filter(|solver| capped || !solver.in_place());
+    let offered = solvers.flat_map(|solver| solver.plans(n, &planner));
     let mut plans: Vec<(f64, Plan)> =
         offered.filter_map(|plan| Some((cost::of_plan(&plan, limits, precision)?, plan))).collect();
     plans.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -274,6 +275,9 @@ fn falling(plan: &Plan) -> Plan {
             Plan::MixedRadix(radices)
         }
         Plan::Split(parts) => Plan::Split(parts.iter().map(falling).collect()),
+        Plan::InPlace { parts, early } => {
+            Plan::InPlace { parts: parts.iter().map(falling).collect(), early: early.clone() }
+        }
         Plan::PrimeFactor(parts) => Plan::PrimeFactor(parts.iter().map(falling).collect()),
         Plan::Bluestein { n, inner: plan } => Plan::Bluestein { n: *n, inner: inner(plan) },
         Plan::Rader { p, inner: plan } => Plan::Rader { p: *p, inner: inner(plan) },

@@ -54,6 +54,7 @@ pub struct Fft {
     direction: Direction,
     scale: f64,
     norm: Option<Norm>,
+    max_workspace: Option<u64>,
 }
 
 impl Fft {
@@ -80,6 +81,7 @@ impl Fft {
             direction: Direction::Forward,
             scale: 1.0,
             norm: None,
+            max_workspace: None,
         }
     }
 
@@ -199,6 +201,14 @@ impl Fft {
         self
     }
 
+    /// Bytes of workspace at most, beside input and output. Long transforms may then take passes that keep to the
+    /// data's own memory and cost more time: `Fft::new([1 << 24]).in_place().max_workspace(0)`.
+    #[must_use]
+    pub fn max_workspace(mut self, bytes: u64) -> Self {
+        self.max_workspace = Some(bytes);
+        self
+    }
+
     /// Real and imaginary parts in two buffers, on both sides.
     #[must_use]
     pub fn planar(self) -> Self {
@@ -246,6 +256,7 @@ impl Fft {
             placement: self.placement,
             direction: self.direction,
             scale,
+            max_workspace: self.max_workspace,
         }
         .validated()
     }

@@ -1,7 +1,9 @@
 //! Plan and target to passes: which axes share a tile, where intermediate results lie, what is fused where.
 
 pub mod fuse;
+mod in_place;
 mod share;
+mod workspace;
 
 use crate::error::Error;
 use crate::lower::fused::Ring;
@@ -46,7 +48,7 @@ impl Place {
 ///
 /// # Errors
 ///
-/// A length for which no solver has a plan on this device.
+/// A length for which no solver has a plan on this device; less workspace allowed than is needed.
 pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     let planner = Planner::new(limits, problem.precision);
     let plans = problem
@@ -54,12 +56,30 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         .iter()
         .map(|dim| planner.best(dim.n).ok_or_else(|| no_plan(dim.n, limits)))
         .collect::<Result<Vec<Plan>, Error>>()?;
-    with(problem, limits, &planner, plans)
+    let wide = with(problem, limits, &planner, plans.clone())?;
+    let Some(allowed) = problem.max_workspace else { return Ok(wide) };
+    let (_, needed) = wide.workspace(problem.precision);
+    if needed <= allowed {
+        return Ok(wide);
+    }
+    // Passes in place hold more on the chip or are more: they are for those who ask.
+    let narrow =
+        |plan: Plan| if plan.passes() > 1 { planner.in_place(plan.len()).unwrap_or(plan) } else { plan };
+    let schedule = with(problem, limits, &planner, plans.into_iter().map(narrow).collect())?;
+    match schedule.workspace(problem.precision) {
+        (_, least) if least > allowed => Err(Error::Workspace { needed: least.min(needed), allowed }),
+        _ => Ok(schedule),
+    }
 }
 
 /// Schedules a problem by the given plans, one for each transform dimension.
 pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
-    with(problem, limits, &Planner::new(limits, problem.precision), plans)
+    let schedule = with(problem, limits, &Planner::new(limits, problem.precision), plans)?;
+    let (_, needed) = schedule.workspace(problem.precision);
+    match problem.max_workspace {
+        Some(allowed) if needed > allowed => Err(Error::Workspace { needed, allowed }),
+        _ => Ok(schedule),
+    }
 }
 
 fn with(
@@ -168,7 +188,7 @@ impl Scheduler<'_> {
     fn pass(&self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Pass {
         let lengths = self.lengths();
         let dim = |d: usize| PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
-        let axes = group.iter().map(|&d| Axis { dim: dim(d), method: on_chip_method(&plans[d]) }).collect();
+        let axes = group.iter().map(|&d| Axis::new(dim(d), on_chip_method(&plans[d]))).collect();
         let batch = (0..lengths.len()).filter(|d| !group.contains(d)).map(dim).collect();
         self.new_pass(axes, batch, src, dst)
     }
@@ -209,6 +229,7 @@ impl Scheduler<'_> {
                 }
                 inner => self.long_bluestein(d, *n, inner, lengths, src, dst)?,
             },
+            Plan::InPlace { parts, early } => self.in_place(d, (parts, early), lengths, src, dst)?,
             Plan::Split(parts) => {
                 let scratch = self.region(lengths, dst);
                 self.split(d, parts, lengths, src, &scratch, dst);
@@ -220,7 +241,7 @@ impl Scheduler<'_> {
     fn single(&self, d: usize, method: Method, lengths: &[u64], src: &Place, dst: &Place) -> Pass {
         let dim = |d: usize| PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
         let batch = (0..lengths.len()).filter(|&other| other != d).map(dim).collect();
-        self.new_pass(vec![Axis { dim: dim(d), method }], batch, src, dst)
+        self.new_pass(vec![Axis::new(dim(d), method)], batch, src, dst)
     }
 
     /// A dimension in several passes. Input index `n = sum n_i N/(f1..fi)`, output index
@@ -276,7 +297,7 @@ impl Scheduler<'_> {
                 });
             }
             let method = on_chip_method(part);
-            let mut pass = self.new_pass(vec![Axis { dim: axis, method }], batch, from, to);
+            let mut pass = self.new_pass(vec![Axis::new(axis, method)], batch, from, to);
             pass.twiddle = (i < last).then_some(n / done);
             self.suit(part, &mut pass);
             self.passes.push(pass);
@@ -352,7 +373,9 @@ pub(crate) fn on_chip_method(plan: &Plan) -> Method {
             parts.sort_by_key(|part| part.kind != PartKind::Bluestein);
             Method::Coprime(parts)
         }
-        Plan::Split(_) => unreachable!("solvers put only on-chip plans where one pass is asked for"),
+        Plan::Split(_) | Plan::InPlace { .. } => {
+            unreachable!("solvers put only on-chip plans where one pass is asked for")
+        }
     }
 }
 

@@ -104,7 +104,7 @@ fn forced(problem: &Problem, radices: &[&[u32]], tile: &Tile, limits: &Limits) -
             .transform
             .iter()
             .zip(radices)
-            .map(|(axis, radices)| Axis { dim: dim(axis), method: Method::MixedRadix(radices.to_vec()) })
+            .map(|(axis, radices)| Axis::new(dim(axis), Method::MixedRadix(radices.to_vec())))
             .collect(),
         batch: problem.batch.iter().map(dim).collect(),
         src: side(

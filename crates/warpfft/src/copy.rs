@@ -108,6 +108,7 @@ fn problem(elements: u64) -> Problem {
         placement: Placement::OutOfPlace,
         direction: Direction::Forward,
         scale: 1.0,
+        max_workspace: None,
     }
 }
 

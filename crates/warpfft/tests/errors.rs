@@ -89,6 +89,7 @@ fn any_problem(random: &mut StdRng) -> Problem {
         placement: if random.random() { Placement::InPlace } else { Placement::OutOfPlace },
         direction: Direction::Forward,
         scale: [1.0, 0.5, f64::NAN, f64::INFINITY][random.random_range(0..4)],
+        max_workspace: [None, None, Some(0), Some(4096)][random.random_range(0..4)],
     }
 }
 

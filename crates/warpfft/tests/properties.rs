@@ -142,6 +142,7 @@ fn some_layout(random: &mut StdRng) -> Problem {
         placement: if in_place { Placement::InPlace } else { Placement::OutOfPlace },
         direction: if random.random() { Direction::Forward } else { Direction::Inverse },
         scale: random.random_range(0.1..3.0),
+        max_workspace: None,
     }
 }
 

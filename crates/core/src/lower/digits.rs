@@ -84,21 +84,28 @@ impl Digits {
                 // On the way in and out the axis is one number: what is between has digits of its own.
                 all.push(Digit::of_axis(axis, index));
             }
+            let mut digits = axis.digits().iter();
+            // The digit of the index that stages are in, its points, and those that are done.
+            let (mut digit, mut size, mut inside) = (&axis.dim, points, 1);
             for &radix in axis.method.radices() {
-                let input = (points / (done * u64::from(radix))) as i64;
-                let output = done as i64;
+                if let Some(next) = (done == 1 || inside == size).then(|| digits.next()).flatten() {
+                    let only = axis.digits.is_empty();
+                    (digit, size, inside) = (next, if only { points } else { next.n }, 1);
+                }
+                let input = (size / (inside * u64::from(radix))) as i64;
                 own.push(all.len());
                 all.push(Digit {
                     size: radix,
-                    is: axis.dim.is * input,
-                    os: axis.dim.os * output,
-                    load_index: axis.dim.load_index as i64 * input,
-                    store_index: axis.dim.store_index as i64 * output,
+                    is: digit.is * input,
+                    os: digit.os * inside as i64,
+                    load_index: digit.load_index as i64 * input,
+                    store_index: digit.store_index as i64 * inside as i64,
                     twiddle: 0,
                     axis: Some(index),
                     batch: None,
-                    output,
+                    output: done as i64,
                 });
+                inside *= u64::from(radix);
                 done *= u64::from(radix);
             }
             stages.push(own);
@@ -203,7 +210,7 @@ pub struct Layout {
 /// A linear form at one slot: a part that depends on the thread and a constant.
 #[derive(Debug, Clone, Copy)]
 pub struct Linear {
-    /// Part that depends on the thread; `None`: zero. Arithmetic wraps.
+    /// Part that depends on the thread; `None`: zero. Arithmetic wraps in its type.
     pub thread: Option<Value>,
     /// Constant part.
     pub constant: i64,

@@ -149,10 +149,12 @@ impl Lowering<'_> {
             let weights = self.digits.weights(|digit| i64::from(digit.batch == Some(d)));
             let at = self.linear(layout, slot, &weights);
             let mut index = self.b.add_const(self.origin[d], at.constant as u64);
+            let ty = self.b.ty(index);
             if let Some(thread) = at.thread {
+                let thread = self.b.convert(ty, thread);
                 index = self.b.add(index, thread);
             }
-            let n = self.b.u32(n as u32);
+            let n = self.b.pure(Op::Const(n), ty, &[]);
             let below = self.b.cmp(Cmp::Lt, index, n);
             all = Some(self.both(all, below));
         }

@@ -194,6 +194,9 @@ impl<'a> Lowering<'a> {
             } else {
                 self.b.rem_const(quotient, count as u32, most / at)
             };
+            // The guard looks beyond the end of the dimension, by less than a tile.
+            let wide = self.pass.batch[d].n > u64::from(u32::MAX / 2);
+            let own = self.b.convert(if wide { Type::U64 } else { Type::U32 }, own);
             self.origin[d] = self.b.mul_const(own, self.tile.batch[d]);
             at *= count;
         }
@@ -240,6 +243,10 @@ impl<'a> Lowering<'a> {
         }
         if current != store {
             held = self.exchange(&held, &current, &store);
+        }
+        if self.pass.moves() && self.exchanges == 0 {
+            // Threads store to where others of the block have loaded.
+            self.b.barrier();
         }
         self.store(&store, &held);
     }

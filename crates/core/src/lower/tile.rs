@@ -210,16 +210,16 @@ pub fn cluster_sizes(limits: &Limits) -> impl Iterator<Item = u32> + use<> {
 }
 
 /// Spreads a number of transforms over the repeated dimensions, those with the shortest steps first: whole
-/// dimensions, then a part of one.
+/// dimensions, then a part of one. What must be held whole is not counted.
 fn spread(pass: &Pass, wanted: u64) -> Vec<u64> {
     let mut order: Vec<usize> = (0..pass.batch.len()).collect();
     order.sort_by_key(|&d| {
         let dim = &pass.batch[d];
         (dim.is.unsigned_abs().min(dim.os.unsigned_abs()), dim.is.unsigned_abs().max(dim.os.unsigned_abs()))
     });
-    let mut counts = vec![1; pass.batch.len()];
+    let mut counts: Vec<u64> = pass.batch.iter().map(|dim| if dim.whole { dim.n } else { 1 }).collect();
     let mut rest = wanted;
-    for d in order {
+    for d in order.into_iter().filter(|&d| !pass.batch[d].whole) {
         let n = pass.batch[d].n;
         counts[d] = n.min(rest);
         if n > rest {

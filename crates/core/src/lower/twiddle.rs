@@ -15,14 +15,16 @@ use super::{Lowering, Slot, Stage};
 pub enum Powers {
     /// Enough that every other is the product of two.
     Tree,
-    /// The root alone: the smallest table, longer chains of products.
+    /// The root alone, and every eighth power of a long radix: the smallest table, longer chains of products. A power
+    /// is off by as many times the root's error as its exponent says, and so by fifteen times at most.
     First,
 }
 
 /// Exponents whose twiddles are loaded for a radix.
 pub fn exact_powers(radix: u32, powers: Powers) -> Vec<u32> {
     if powers == Powers::First {
-        return vec![1];
+        let long = radix > 16;
+        return (1..radix).filter(|&j| j == 1 || (long && j % 8 == 0)).collect();
     }
     let base = if radix > 16 { 8 } else { 4 };
     (1..radix).filter(|&j| j < base || j % base == 0).collect()
@@ -85,7 +87,11 @@ impl Lowering<'_> {
             let w = exact(self, row, j);
             known.insert(j, (w, 0));
         }
-        let base = if radix > 16 { 8 } else { 4 };
+        let base = match powers {
+            Powers::First if radix <= 16 => radix,
+            _ if radix > 16 => 8,
+            _ => 4,
+        };
         for j in 1..radix {
             if known.contains_key(&j) {
                 continue;
@@ -95,6 +101,7 @@ impl Lowering<'_> {
             let part = match powers {
                 Powers::Tree if lean => shortest.unwrap_or(j),
                 Powers::Tree => j % base,
+                Powers::First if j > base => j % base,
                 Powers::First => j - j / 2,
             };
             let ((a, depth_a), (b, depth_b)) = (known[&(j - part)], known[&part]);
@@ -156,10 +163,12 @@ impl Lowering<'_> {
         let bits = level_bits(modulus);
         let low = TableKind::Roots { modulus, step: 1, len: 1 << bits };
         let high = TableKind::Roots { modulus, step: 1 << bits, len: modulus.div_ceil(1 << bits) };
-        let mask = self.b.u32((1 << bits) - 1);
+        let ty = self.b.ty(exponent);
+        let mask = self.b.pure(Op::Const((1 << bits) - 1), ty, &[]);
         let low_index = self.b.binary(Op::And, exponent, mask);
         let shift = self.b.u32(bits);
         let high_index = self.b.binary(Op::Shr, exponent, shift);
+        let [low_index, high_index] = [low_index, high_index].map(|index| self.b.convert(Type::U32, index));
         let low = self.table_load(low, low_index, 0, on);
         let high = self.table_load(high, high_index, 0, on);
         self.b.cmul(high, low)
@@ -171,11 +180,13 @@ impl Lowering<'_> {
         let Some(modulus) = self.pass.twiddle else { return };
         let outputs = self.digits.weights(|digit| if digit.axis == Some(0) { digit.output } else { 0 });
         let rests = self.digits.weights(|digit| digit.twiddle);
-        let origin = self.at_origin(Type::U32, |dim| dim.twiddle as i64);
+        // Index and exponent are below the modulus.
+        let ty = if modulus > u64::from(u32::MAX) { Type::U64 } else { Type::U32 };
+        let origin = self.at_origin(ty, |dim| dim.twiddle as i64);
         let step = layout.register.map_or(0, |d| outputs[d]) as u64;
         let radix = layout.registers(&self.digits);
         let inside = self.inside(layout, slot);
-        let rest = self.linear(layout, slot, &rests);
+        let rest = layout.linear(&mut self.b, &self.digits, self.threads, slot, &rests, ty);
         let mut x_value = self.b.add_const(origin, rest.constant as u64);
         if let Some(thread) = rest.thread {
             x_value = self.b.add(x_value, thread);
@@ -185,6 +196,7 @@ impl Lowering<'_> {
             Some(thread) => self.b.add_const(thread, k.constant as u64),
             None => self.b.u32(k.constant as u32),
         };
+        let k_value = self.b.convert(ty, k_value);
         let start = self.b.mul(k_value, x_value);
         let fixed = self.b.constant(start) == Some(0);
         let first = if fixed { None } else { Some(self.root(modulus, start, inside)) };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Plan;
+use super::{Plan, Twins};
 use crate::math::factor;
 
 impl fmt::Display for Plan {
@@ -14,6 +14,11 @@ impl fmt::Display for Plan {
             }
             Self::Split(parts) => {
                 write!(f, "(split")?;
+                parts.iter().try_for_each(|part| write!(f, " {part}"))?;
+            }
+            Self::InPlace { parts, early } => {
+                write!(f, "(in-place")?;
+                early.iter().try_for_each(|factor| write!(f, " {factor}"))?;
                 parts.iter().try_for_each(|part| write!(f, " {part}"))?;
             }
             Self::PrimeFactor(parts) => {
@@ -59,6 +64,17 @@ pub enum ParsePlanError {
         p: u64,
         /// Length of the transform.
         inner: u64,
+    },
+    /// Digits that do not read the same both ways.
+    #[error(
+        "in-place passes of {lengths:?} points, of which {early:?} move early, have no twins; digits read the same \
+         both ways, as in 8 x 5 x 8"
+    )]
+    NotTwins {
+        /// Points of each pass.
+        lengths: Vec<u64>,
+        /// Factors that move early.
+        early: Vec<u64>,
     },
     /// Parts of a prime-factor plan share a factor.
     #[error("the parts {a} and {b} share a factor; a prime-factor plan takes coprime parts")]
@@ -112,7 +128,7 @@ struct Parser<'a> {
 fn length(plan: &Plan) -> Option<u64> {
     match plan {
         Plan::MixedRadix(radices) => radices.iter().map(|&r| u64::from(r)).try_fold(1, u64::checked_mul),
-        Plan::Split(parts) | Plan::PrimeFactor(parts) => {
+        Plan::Split(parts) | Plan::PrimeFactor(parts) | Plan::InPlace { parts, .. } => {
             parts.iter().map(Plan::len).try_fold(1, u64::checked_mul)
         }
         Plan::Bluestein { n, .. } | Plan::Rader { p: n, .. } => Some(*n),
@@ -146,13 +162,21 @@ impl<'a> Parser<'a> {
 
     /// A number of at least 2.
     fn number<T: std::str::FromStr + PartialOrd + From<u8>>(&mut self) -> Result<T, ParsePlanError> {
+        self.number_from(2, "a number of at least 2")
+    }
+
+    fn number_from<T: std::str::FromStr + PartialOrd + From<u8>>(
+        &mut self,
+        least: u8,
+        expected: &'static str,
+    ) -> Result<T, ParsePlanError> {
         let token = self.peek();
         match token.parse::<T>() {
-            Ok(n) if n >= T::from(2) => {
+            Ok(n) if n >= T::from(least) => {
                 self.at += token.len();
                 Ok(n)
             }
-            _ => Err(self.unexpected("a number of at least 2")),
+            _ => Err(self.unexpected(expected)),
         }
     }
 
@@ -192,6 +216,19 @@ impl<'a> Parser<'a> {
                 self.at += word.len();
                 Plan::Split(self.plans()?)
             }
+            "in-place" => {
+                self.at += word.len();
+                let mut early = Vec::new();
+                while self.peek() != "(" {
+                    early.push(self.number_from(1, "a number of at least 1, or \"(\"")?);
+                }
+                let parts = self.plans()?;
+                let lengths: Vec<u64> = parts.iter().map(Plan::len).collect();
+                if Twins::new(&lengths, &early).is_none() {
+                    return Err(ParsePlanError::NotTwins { lengths, early });
+                }
+                Plan::InPlace { parts, early }
+            }
             "prime-factor" => {
                 self.at += word.len();
                 let parts = self.plans()?;
@@ -222,7 +259,9 @@ impl<'a> Parser<'a> {
                 }
                 Plan::Bluestein { n, inner }
             }
-            _ => return Err(self.unexpected("mixed-radix, split, bluestein, rader or prime-factor")),
+            _ => {
+                return Err(self.unexpected("mixed-radix, split, in-place, bluestein, rader or prime-factor"));
+            }
         };
         self.take(")", "\")\"")?;
         Ok(plan)

@@ -23,6 +23,7 @@ impl Problem {
     ///     placement: Placement::InPlace,
     ///     direction: Direction::Forward,
     ///     scale: 1.0,
+    ///     max_workspace: None,
     /// };
     /// let problem = raw.validated()?;
     /// assert_eq!(problem.batch, [Dim::new(6, 8, 8)]);
@@ -191,6 +192,7 @@ mod tests {
             placement,
             direction: Direction::Forward,
             scale: 1.0,
+            max_workspace: None,
         }
     }
 

@@ -11,9 +11,6 @@ use crate::problem::{Precision, Problem};
 use crate::tables;
 use crate::target::Limits;
 
-/// Workspace regions start at multiples of this many bytes.
-const REGION_ALIGNMENT: u64 = 512;
-
 /// A program that is being put together.
 pub(super) struct Link<'a> {
     limits: &'a Limits,
@@ -25,9 +22,12 @@ pub(super) struct Link<'a> {
 }
 
 impl<'a> Link<'a> {
-    /// Nothing yet, with a workspace of regions of so many elements.
-    pub fn new(problem: &Problem, limits: &'a Limits, regions: &[u64]) -> Self {
-        let (regions, workspace_bytes) = place_regions(regions, problem.precision);
+    /// Nothing yet, with these regions and bytes of workspace.
+    pub fn new(
+        problem: &Problem,
+        limits: &'a Limits,
+        (regions, workspace_bytes): (Vec<(u64, u64)>, u64),
+    ) -> Self {
         let program = Program {
             problem: problem.clone(),
             kernels: Vec::new(),
@@ -169,24 +169,12 @@ fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Error> 
     })
 }
 
-fn place_regions(regions: &[u64], precision: Precision) -> (Vec<(u64, u64)>, u64) {
-    let mut at = 0;
-    let placed = regions.iter().map(|elements| {
-        let bytes = elements * precision.complex_bytes();
-        let offset = at;
-        at += bytes.next_multiple_of(REGION_ALIGNMENT);
-        (offset, bytes)
-    });
-    (placed.collect(), at)
-}
-
-/// Refuses a pass whose arrays or launch are beyond the device, or whose indices are beyond 32 bits.
+/// Refuses a pass whose arrays or launch are beyond the device, or whose indices into factors are beyond 32 bits.
 fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
-    for dim in &pass.batch {
-        too_large("repetitions of one dimension", dim.n, u64::from(u32::MAX), limits)?;
+    if pass.load.is_some() || pass.store.is_some() {
+        let modulus = pass.twiddle.unwrap_or(1);
+        too_large("points of a convolution in several passes", modulus, 1 << 32, limits)?;
     }
-    let modulus = pass.twiddle.unwrap_or(1);
-    too_large("points of a transform in several passes", modulus, 1 << 32, limits)?;
     too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;
     for side in [pass.src, pass.dst] {
         let bytes = side.span * pass.precision.complex_bytes();

@@ -82,6 +82,13 @@ pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) ->
                 });
             }
         }
+        if let Some(cap) = problem.max_workspace {
+            own.retain(|offer| {
+                let choices = vec![Choice { cost: 0.0, ..offer.tiles[0].clone() }; schedule.passes.len()];
+                let (fused, _) = apply(schedule.clone(), choices, offer.clone(), problem);
+                fused.workspace(problem.precision).1 <= cap
+            });
+        }
         own.sort_by(|x, y| x.cost().total_cmp(&y.cost()));
         all.extend(own);
     }
@@ -252,6 +259,11 @@ impl Pair {
         let ranks = |at: &[usize]| at.iter().map(|d| at.iter().filter(|&other| other < d).count()).collect();
         let [one, two]: [Vec<usize>; 2] = [ranks(&items[0]), ranks(&items[1])];
         if one != two {
+            return None;
+        }
+        // Where results take the place of the data, an item's are to take that of its own.
+        let stays = |(&x, &y): (&usize, &usize)| a.batch[x].is == b.batch[y].os;
+        if a.src == b.dst && !items[0].iter().zip(&items[1]).all(stays) {
             return None;
         }
         Some(Self { count, items, local: written, complex_bytes: problem.precision.complex_bytes() })

@@ -3,6 +3,7 @@
 
 mod bluestein;
 pub(crate) mod cluster;
+mod in_place;
 pub(crate) mod mixed_radix;
 mod prime_factor;
 mod rader;
@@ -26,6 +27,11 @@ pub trait Solver: Sync {
         true
     }
 
+    /// Whether its plans are for those who have no memory beside the data; nobody else is offered them.
+    fn in_place(&self) -> bool {
+        false
+    }
+
     /// Plans for a length, best guesses first; none where the identity does not apply.
     fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan>;
 }
@@ -35,6 +41,7 @@ pub const SOLVERS: &[&dyn Solver] = &[
     &mixed_radix::MixedRadix,
     &cluster::Cluster,
     &split::Split,
+    &in_place::InPlace,
     &rader::Rader,
     &prime_factor::PrimeFactor,
     &bluestein::Bluestein,

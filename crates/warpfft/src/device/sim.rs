@@ -129,7 +129,11 @@ impl SimWork {
                 detail: format!("buffer {} of kernel {} cannot be stored", buffer.name, kernel.name),
             })?;
             let elements = array.written[range].chunks_exact(buffer.elem.bytes() as usize);
-            buffers.push(GlobalBuffer { data, written: elements.map(|bytes| bytes[0]).collect() });
+            buffers.push(GlobalBuffer {
+                data,
+                written: elements.map(|bytes| bytes[0]).collect(),
+                pages: None,
+            });
         }
         let mut places: Vec<&mut GlobalBuffer> = buffers.iter_mut().collect();
         let result = simulate(kernel, &self.limits, &mut places);

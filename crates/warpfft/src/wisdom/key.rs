@@ -42,6 +42,9 @@ pub fn problem_key(problem: &Problem) -> String {
     if problem.placement == Placement::InPlace {
         key += " in-place";
     }
+    if let Some(bytes) = problem.max_workspace {
+        let _ = write!(key, " workspace {bytes}");
+    }
     if let Some((lengths, batch)) = packed(problem) {
         let lengths: Vec<String> = lengths.iter().map(i64::to_string).collect();
         return format!("{key} {}{BATCH}{batch}", lengths.join("x"));
@@ -137,6 +140,7 @@ mod tests {
         let others = [
             base().f64(),
             base().in_place(),
+            base().in_place().max_workspace(0),
             base().planar(),
             Fft::new([8, 6]).batch(4),
             Fft::new([6, 8]).batch(5),
@@ -147,6 +151,6 @@ mod tests {
         assert!(keys.iter().all(|key| !key.contains('\n')));
         keys.sort();
         keys.dedup();
-        assert_eq!(keys.len(), 8, "{keys:?}");
+        assert_eq!(keys.len(), 9, "{keys:?}");
     }
 }

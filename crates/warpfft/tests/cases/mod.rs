@@ -54,6 +54,7 @@ pub fn packed(shape: &[u64], batch: u64) -> Problem {
         placement: Placement::OutOfPlace,
         direction: Direction::Forward,
         scale: 1.0,
+        max_workspace: None,
     }
 }
 

@@ -84,6 +84,14 @@ impl Machine<'_> {
         Ok(addresses)
     }
 
+    /// Where the elements of a buffer are kept.
+    fn place(&mut self, space: Space, mut addresses: Vec<usize>) -> Vec<usize> {
+        if let Space::Global(i) = space {
+            self.globals[i as usize].place(&mut addresses);
+        }
+        addresses
+    }
+
     /// Counts what an instruction moves.
     fn count_access(&mut self, space: Space, addresses: &[usize], width: u8, write: bool) {
         let threads = self.kernel.threads as usize;
@@ -125,6 +133,7 @@ impl Machine<'_> {
         let space = self.space(inst, 0)?;
         let pred = if predicated { Some(self.lanes::<bool>(inst, 1)?) } else { None };
         let addresses = self.resolve(inst, 0, shape, mask, pred)?;
+        let addresses = self.place(space, addresses);
         if self.reaches_out(space, &addresses)? {
             self.bulk.last_remote = self.order.now;
         }
@@ -148,6 +157,7 @@ impl Machine<'_> {
         let last = 1 + shape.width as usize;
         let pred = if predicated { Some(self.lanes::<bool>(inst, last)?) } else { None };
         let addresses = self.resolve(inst, 0, shape, mask, pred)?;
+        let addresses = self.place(space, addresses);
         if self.reaches_out(space, &addresses)? {
             self.bulk.last_remote = self.order.now;
         }
@@ -201,7 +211,8 @@ impl Machine<'_> {
         };
         if array.read_only {
             let array = array.name.clone();
-            return Err(Fault::ReadOnly { at: self.site(lane), array, element: address as u64 });
+            let element = self.name(space, address).1;
+            return Err(Fault::ReadOnly { at: self.site(lane), array, element });
         }
         for at in address..address + count {
             if let Err(clash) = array.write(&self.order, lane as u32, at, mark) {
@@ -254,7 +265,7 @@ impl Machine<'_> {
         self.array(space).map_or_else(
             |_| (String::new(), 0),
             |array| match space {
-                Space::Global(_) => (array.name.clone(), at as u64),
+                Space::Global(_) => (array.name.clone(), array.element(at)),
                 _ => (array.name.clone(), at as u64 % array.len.max(1)),
             },
         )
@@ -306,6 +317,9 @@ impl Machine<'_> {
         let Space::Global(buffer) = self.space(inst, 0)? else {
             return Err(self.malformed("atomic operations are on global buffers"));
         };
+        if self.globals[buffer as usize].is_sparse() {
+            return Err(self.malformed("atomic operations are on buffers that exist as a whole"));
+        }
         let addresses = self.resolve(inst, 0, Shape { width: 1, offset: 0 }, mask, None)?;
         Ok((buffer, addresses.into_iter().enumerate().filter(|&(_, at)| at != OFF).collect()))
     }

@@ -152,6 +152,9 @@ impl Machine<'_> {
         if !matches!((near, far), (Space::Shared(_), Space::Global(_))) {
             return Err(self.malformed("bulk copies are between the block's shared memory and a buffer"));
         }
+        if self.array(far)?.is_sparse() {
+            return Err(self.malformed("bulk copies are of buffers that exist as a whole"));
+        }
         let (near, far) = (self.array(near)?.elem, self.array(far)?.elem);
         if near != far {
             return Err(self.malformed("a bulk copy is between arrays of different types"));

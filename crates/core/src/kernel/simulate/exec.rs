@@ -94,7 +94,8 @@ impl<'k> Machine<'k> {
         let mask = Mask::new(vec![true; self.threads()]);
         for i in 0..run {
             let i = if options.falling { run - 1 - i } else { i };
-            self.group = (u128::from(i) * u128::from(groups) / u128::from(run)) as u64;
+            let (last, steps) = (u128::from(groups - 1), u128::from(run - 1).max(1));
+            self.group = (u128::from(i) * last / steps) as u64;
             self.order.begin(self.group);
             self.barriers.clear();
             self.bulk.begin(self.threads());

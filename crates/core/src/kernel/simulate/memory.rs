@@ -4,7 +4,7 @@ use super::super::{Access, Buffer, Shared, Type};
 use super::count::SECTOR;
 use super::fault::Touch;
 use super::order::{Order, Who};
-use super::{GlobalBuffer, Memory};
+use super::{GlobalBuffer, Memory, Pages};
 
 /// Address of a thread that takes no part in an access.
 pub(super) const OFF: usize = usize::MAX;
@@ -36,6 +36,8 @@ pub(super) struct Array {
     pub base: usize,
     pub data: Memory,
     pub read_only: bool,
+    /// Of a buffer that is too long to be kept, the part that is.
+    pages: Option<Pages>,
     global: bool,
     /// Elements that hold something, for global buffers.
     filled: Vec<bool>,
@@ -51,6 +53,7 @@ impl Array {
     pub fn global(declared: &Buffer, buffer: &mut GlobalBuffer) -> Self {
         let data = std::mem::replace(&mut buffer.data, Memory::U32(Vec::new()));
         let filled = std::mem::take(&mut buffer.written);
+        let pages = buffer.pages.take();
         let sectors = (data.len() * declared.elem.bytes() as usize).div_ceil(SECTOR);
         let read_only = declared.access == Access::Read;
         Self {
@@ -59,6 +62,7 @@ impl Array {
             len: declared.len,
             base: 0,
             read_only,
+            pages,
             global: true,
             all_filled: filled.iter().all(|&filled| filled),
             cells: if read_only { Vec::new() } else { vec![Cell::default(); data.len()] },
@@ -78,6 +82,7 @@ impl Array {
             base: base as usize,
             data: Memory::zeros(declared.elem, len)?,
             read_only: false,
+            pages: None,
             global: false,
             filled: Vec::new(),
             all_filled: false,
@@ -90,6 +95,32 @@ impl Array {
     pub fn restore(self, buffer: &mut GlobalBuffer) {
         buffer.data = self.data;
         buffer.written = self.filled;
+        buffer.pages = self.pages;
+    }
+
+    /// Whether only a part of it exists.
+    pub fn is_sparse(&self) -> bool {
+        self.pages.is_some()
+    }
+
+    /// Elements to where they are kept, which they are from now on.
+    pub fn place(&mut self, addresses: &mut [usize]) {
+        let Some(pages) = &mut self.pages else { return };
+        for address in addresses.iter_mut().filter(|address| **address != OFF) {
+            *address = pages.place(*address as u64, &mut self.data);
+        }
+        let len = self.data.len();
+        self.filled.resize(len, true);
+        if !self.read_only {
+            self.cells.resize(len, Cell::default());
+        }
+        let sectors = (len * self.elem.bytes() as usize).div_ceil(SECTOR);
+        self.stamps.iter_mut().for_each(|stamps| stamps.resize(sectors, 0));
+    }
+
+    /// The element that is kept at a place.
+    pub fn element(&self, place: usize) -> u64 {
+        self.pages.as_ref().map_or(place as u64, |pages| pages.element(place))
     }
 
     /// A thread reads an element.

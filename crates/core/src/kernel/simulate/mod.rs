@@ -46,6 +46,7 @@ mod fault;
 mod limits;
 mod memory;
 mod order;
+mod sparse;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -61,6 +62,7 @@ mod warp;
 
 pub use count::Report;
 pub use fault::{Fault, Site, Touch};
+pub use sparse::Pages;
 
 use super::{Kernel, Type};
 use crate::target::Limits;
@@ -132,31 +134,51 @@ impl Memory {
 }
 
 /// One global buffer: its content, and which elements hold something.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct GlobalBuffer {
     /// The elements.
     pub data: Memory,
     /// For each element, whether it was ever written; reading one that was not is a fault.
     pub written: Vec<bool>,
+    /// Of a buffer that is too long to be kept, the part that is.
+    pub pages: Option<Pages>,
 }
 
 impl GlobalBuffer {
     /// A buffer that holds `data`.
     pub fn initialised(data: Memory) -> Self {
         let written = vec![true; data.len()];
-        Self { data, written }
+        Self { data, written, pages: None }
     }
 
     /// A buffer of `len` elements that hold nothing yet; `None` for predicates and pointers.
     pub fn unwritten(elem: Type, len: usize) -> Option<Self> {
-        Some(Self { data: Memory::zeros(elem, len)?, written: vec![false; len] })
+        Some(Self { data: Memory::zeros(elem, len)?, written: vec![false; len], pages: None })
+    }
+
+    /// A buffer of any length, of which only what is loaded or stored exists; before that, each element holds what
+    /// `fill` says. Bulk copies and atomic operations do not take it. `None` but for F32 and F64.
+    pub fn sparse(elem: Type, fill: fn(u64) -> f64) -> Option<Self> {
+        let pages = matches!(elem, Type::F32 | Type::F64).then(|| Pages::new(elem, fill));
+        Some(Self { data: Memory::zeros(elem, 0)?, written: Vec::new(), pages: Some(pages?) })
+    }
+
+    /// Index and value of each element that exists of a buffer made by [`Self::sparse`].
+    pub fn touched(&self) -> Vec<(u64, f64)> {
+        let Some(pages) = &self.pages else { return Vec::new() };
+        let value = |place: usize| match &self.data {
+            Memory::F32(all) => f64::from(all[place]),
+            Memory::F64(all) => all[place],
+            _ => 0.0,
+        };
+        pages.elements().map(|(element, place)| (element, value(place))).collect()
     }
 }
 
 /// What to run of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Run at most so many blocks, whole clusters spread evenly over the launch. `None`: all. Counts are of
+    /// Run at most so many blocks, whole clusters spread evenly from the first of the launch to the last. `None`: all. Counts are of
     /// the blocks that ran ([`Report::blocks`]).
     pub sample_blocks: Option<u64>,
     /// Run the blocks with the highest index first: hardware promises no order.

@@ -115,12 +115,24 @@ impl Stream {
     ///
     /// `target` is longer than `source`, or the driver or earlier work on the stream failed.
     pub fn download(&self, target: &mut [u8], source: &DeviceBuffer) -> Result<(), Error> {
-        fits("download", target.len() as u64, source.bytes)?;
+        self.download_at(target, source, 0)
+    }
+
+    /// As [`Stream::download`], of the bytes from `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// `target` reaches beyond `source`, or the driver or earlier work on the stream failed.
+    pub fn download_at(&self, target: &mut [u8], source: &DeviceBuffer, offset: u64) -> Result<(), Error> {
+        fits("download", offset.saturating_add(target.len() as u64), source.bytes)?;
+        if target.is_empty() {
+            return Ok(());
+        }
         let _current = self.context.current()?;
         // SAFETY: both ranges are live and long enough; `target` is borrowed until the copy is complete.
         let code = unsafe {
             let (place, bytes) = (target.as_mut_ptr().cast(), target.len());
-            (self.context.driver.cuMemcpyDtoHAsync_v2)(place, source.address, bytes, self.raw)
+            (self.context.driver.cuMemcpyDtoHAsync_v2)(place, source.address + offset, bytes, self.raw)
         };
         self.context.check("cuMemcpyDtoHAsync", code)?;
         self.synchronize()
@@ -152,7 +164,11 @@ impl Stream {
     }
 
     /// Enqueues a copy of a buffer's first `bytes` bytes to `offset` in the same buffer; the two do not overlap.
-    pub(super) fn repeat(&self, buffer: &DeviceBuffer, offset: u64, bytes: u64) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// They would overlap or reach beyond the buffer, or the driver failed.
+    pub fn repeat(&self, buffer: &DeviceBuffer, offset: u64, bytes: u64) -> Result<(), Error> {
         fits("copy", bytes, offset)?;
         fits("copy", offset.saturating_add(bytes), buffer.bytes)?;
         let _current = self.context.current()?;
