@@ -218,7 +218,7 @@ impl Pair {
     fn of(a: &Pass, b: &Pass, problem: &Problem) -> Option<Self> {
         let plain = |pass: &Pass| {
             let stages = |method: &Method| matches!(method, Method::MixedRadix(_));
-            !pass.axes.is_empty() && pass.axes.iter().all(|axis| stages(&axis.method))
+            !pass.moves() && !pass.axes.is_empty() && pass.axes.iter().all(|axis| stages(&axis.method))
         };
         let whole = |factor: Option<Pointwise>| factor.is_none_or(|factor| factor.limit.is_none());
         // What is overwritten must be what the same item has read.
