@@ -128,5 +128,11 @@ fn pass_json(pass: &PassSummary) -> Value {
         "exchanges": pass.exchanges,
         "conflicts": pass.conflicts,
         "instructions": pass.instructions,
+        "fused": pass.fused.map(|ring| json!({
+            "with": if ring.first { "next" } else { "last" },
+            "slots": ring.slots,
+            "ring_bytes": ring.bytes,
+            "ahead": ring.ahead,
+        })),
     })
 }

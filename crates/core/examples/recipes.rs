@@ -12,7 +12,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{text} batch {batch}");
         for one in candidates(&Fft::new(shape).batch(batch).build()?, &Limits::h200(), 24)? {
             let plans: Vec<String> = one.recipe.plans.iter().map(ToString::to_string).collect();
-            println!("  {:.3} copies: {} {:?}", one.copies, plans.join(" "), one.recipe.tiles);
+            let rings: Vec<String> =
+                one.recipe.fused.iter().map(|fuse| format!(", ring {}/{}", fuse.slots, fuse.ahead)).collect();
+            let tiles: Vec<String> =
+                one.recipe.tiles.iter().map(|tile| format!("{}:{:?}", tile.threads, tile.batch)).collect();
+            println!("  {:.3} copies: {} {}{}", one.copies, plans.join(" "), tiles.join(" "), rings.concat());
         }
     }
     Ok(())

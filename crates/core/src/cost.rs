@@ -3,6 +3,7 @@
 
 mod cluster;
 mod convolution;
+pub(crate) mod fused;
 mod in_place;
 mod memory;
 mod occupancy;

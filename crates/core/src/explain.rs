@@ -5,11 +5,13 @@ use std::fmt;
 
 use crate::cost;
 use crate::error::Error;
+use crate::kernel::Block;
 use crate::lower::digits::Digits;
 use crate::lower::tile::Tile;
 use crate::pass::{Array, CoprimePart, Method, PartKind, Pass};
 use crate::problem::Problem;
 use crate::program::{Compiled, Part};
+use crate::schedule::Schedule;
 use crate::target::Limits;
 
 /// One pass over memory and its kernel.
@@ -53,6 +55,21 @@ pub struct PassSummary {
     pub conflicts: f64,
     /// Instructions of the kernel.
     pub instructions: usize,
+    /// The ring by which it shares its launch with another pass.
+    pub fused: Option<FusedSummary>,
+}
+
+/// The ring between two passes of one launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FusedSummary {
+    /// Whether the pass writes the ring; else it reads it.
+    pub first: bool,
+    /// Slots.
+    pub slots: u32,
+    /// Bytes of all slots.
+    pub bytes: u64,
+    /// Items that the first pass is ahead of the second.
+    pub ahead: u32,
 }
 
 /// What a plan does on a device.
@@ -111,8 +128,9 @@ impl Explanation {
             .zip(&compiled.parts)
             .enumerate()
             .map(|(i, (pass, part))| {
-                let kernel = &compiled.program.kernels[compiled.program.launches[i].kernel];
-                summarise(pass, part, kernel, elements, limits)
+                let kernel = &compiled.program.kernels[compiled.program.launches[part.launch].kernel];
+                let fused = fused(&compiled.schedule, i);
+                PassSummary { fused, ..summarise(pass, part, kernel, elements, limits) }
             })
             .collect();
         Self {
@@ -167,8 +185,21 @@ fn summarise(
         resident_blocks: took.map_or(0, |took| took.blocks),
         exchanges: part.exchanges,
         conflicts: part.conflicts,
-        instructions: kernel.body.insts.len(),
+        instructions: instructions(&kernel.body),
+        fused: None,
     }
+}
+
+fn instructions(block: &Block) -> usize {
+    let of = |inst: &crate::kernel::Inst| 1 + inst.blocks.iter().map(instructions).sum::<usize>();
+    block.insts.iter().map(of).sum()
+}
+
+/// The ring of a pass that shares its launch.
+fn fused(schedule: &Schedule, at: usize) -> Option<FusedSummary> {
+    let (fuse, ring) = schedule.fused.iter().find(|(fuse, _)| (fuse.first..fuse.first + 2).contains(&at))?;
+    let bytes = u64::from(ring.slots) * ring.slot * schedule.passes[at].precision.complex_bytes();
+    Some(FusedSummary { first: at == fuse.first, slots: ring.slots, bytes, ahead: ring.ahead })
 }
 
 /// Bytes that memory moves at least.
@@ -259,6 +290,13 @@ impl fmt::Display for Explanation {
         for (i, pass) in self.passes.iter().enumerate() {
             writeln!(f, "-> pass {}: {}", i + 1, pass.method)?;
             writeln!(f, "   {} -> {}", pass.route.0, pass.route.1)?;
+            if let Some(FusedSummary { first, slots, bytes: ring, ahead }) = pass.fused {
+                let (next, ring) = (if first { "next" } else { "last" }, bytes(ring));
+                writeln!(
+                    f,
+                    "   one launch with the {next} pass: ring of {slots} slots, {ring}, {ahead} ahead"
+                )?;
+            }
             writeln!(
                 f,
                 "   reads {}, writes {}, {:.2} copies",

@@ -1,15 +1,18 @@
 //! Kernels, buffers and their order: what a device needs to run a plan, and all that it needs.
 
 use crate::error::Error;
-use crate::kernel::{Kernel, Verified, pass};
+use crate::kernel::{Kernel, Verified};
+use crate::lower::Lowered;
 use crate::lower::tile::{self, Choice, Tile};
-use crate::lower::{self, Lowered, Slot};
-use crate::pass::{Array, Pass, TableKind};
+use crate::pass::Pass;
 use crate::problem::{Precision, Problem};
 use crate::recipe::Recipe;
-use crate::schedule::{self, Schedule};
-use crate::tables;
+use crate::schedule::{self, Schedule, fuse};
 use crate::target::Limits;
+
+mod link;
+
+use link::Link;
 
 /// What a kernel's buffer is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -83,35 +86,29 @@ impl Program {
     ///
     /// A kernel that is not well formed, or beyond the device.
     pub fn of_pass(problem: &Problem, pass: &Pass, lowered: Lowered, limits: &Limits) -> Result<Self, Error> {
-        let mut tables = Vec::new();
-        let bindings = lowered.slots.iter().map(|slot| bind(slot, pass, &[], &mut tables)).collect();
-        Ok(Self {
-            problem: problem.clone(),
-            kernels: vec![optimise(lowered.kernel, limits)?],
-            tables: contents(&tables, problem.precision, limits)?,
-            launches: vec![Launch { kernel: 0, bindings }],
-            workspace_bytes: 0,
-        })
+        Link::new(problem, limits, (Vec::new(), 0)).alone(pass, lowered)
     }
-}
 
-/// Entries of a table at most: it is made on the host, in more memory than it takes on the device.
-const MOST_ENTRIES: u64 = 1 << 28;
-
-/// Bytes of the host's memory in which an entry is made.
-const MAKING: u64 = 96;
-
-/// What the kinds of table stand for.
-fn contents(kinds: &[TableKind], precision: Precision, limits: &Limits) -> Result<Vec<Table>, Error> {
-    let build = |&kind: &TableKind| {
-        too_large("entries of a table", kind.len(), MOST_ENTRIES, limits)?;
-        let bytes = kind.len() * MAKING;
-        // Whether there is room is found out here, where it can be said.
-        let room = Vec::<u8>::new().try_reserve_exact(bytes as usize);
-        room.map_err(|_| Error::OutOfMemory { device: "processor".into(), bytes })?;
-        Ok(tables::build(kind, precision))
-    };
-    kinds.iter().map(build).collect()
+    /// The program of a schedule of two fused passes, under tiles that no search chose: for tests, and
+    /// to time it.
+    ///
+    /// # Errors
+    ///
+    /// The schedule is not of two fused passes, or a kernel is not well formed, or beyond the device.
+    pub fn of_fused(
+        problem: &Problem,
+        schedule: &Schedule,
+        tiles: [&Tile; 2],
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let ([one, two], [(_, ring)]) = (&schedule.passes[..], &schedule.fused[..]) else {
+            return Err(Error::Recipe { detail: "the schedule is not of two fused passes".into() });
+        };
+        let mut link = Link::new(problem, limits, schedule.workspace(problem.precision));
+        let choices = tiles.map(|tile| Choice { tile: tile.clone(), cost: 0.0 });
+        link.fused([one, two], [&choices[0], &choices[1]], ring)?;
+        Ok(link.finish()?.0)
+    }
 }
 
 /// Compiles a problem for a device: everything from the request's canonical form to kernels that can be emitted.
@@ -157,6 +154,8 @@ pub struct Part {
     pub conflicts: f64,
     /// Exchanges through shared memory.
     pub exchanges: u32,
+    /// Index into [`Program::launches`]; two passes may share one.
+    pub launch: usize,
 }
 
 impl Compiled {
@@ -170,7 +169,8 @@ impl Compiled {
         let schedule = schedule::schedule(problem, limits)?;
         let choose = |pass| tile::choose(pass, limits).ok_or_else(|| no_tile(pass, limits));
         let choices = schedule.passes.iter().map(choose).collect::<Result<_, _>>()?;
-        Self::lowered(problem, limits, schedule, choices)
+        let (schedule, choices) = fuse::cheapest(schedule, choices, problem, limits);
+        Self::lowered(problem, limits, schedule, &choices)
     }
 
     /// Compiles a problem by a recipe, where the search that found it still offers it.
@@ -181,91 +181,29 @@ impl Compiled {
     pub fn by(recipe: &Recipe, problem: &Problem, limits: &Limits) -> Result<Self, Error> {
         check(problem, limits)?;
         let (schedule, choices) = recipe.followed(problem, limits)?;
-        Self::lowered(problem, limits, schedule, choices)
+        Self::lowered(problem, limits, schedule, &choices)
     }
 
     fn lowered(
         problem: &Problem,
         limits: &Limits,
         schedule: Schedule,
-        choices: Vec<Choice>,
+        choices: &[Choice],
     ) -> Result<Self, Error> {
-        let (regions, workspace_bytes) = schedule.workspace(problem.precision);
-        let mut tables: Vec<TableKind> = Vec::new();
-        let mut program = Program {
-            problem: problem.clone(),
-            kernels: Vec::new(),
-            tables: Vec::new(),
-            launches: Vec::new(),
-            workspace_bytes,
-        };
-        let mut parts = Vec::new();
-        for (pass, choice) in schedule.passes.iter().zip(choices) {
-            check_pass(pass, &choice.tile, limits)?;
-            let lowered = lower::lower(pass, &choice.tile, limits, &name(pass));
-            let bindings = lowered.slots.iter().map(|slot| bind(slot, pass, &regions, &mut tables)).collect();
-            let kernel = optimise(lowered.kernel, limits)?;
-            let known = program.kernels.iter().position(|other| *other == kernel);
-            let index = known.unwrap_or_else(|| {
-                program.kernels.push(kernel);
-                program.kernels.len() - 1
-            });
-            program.launches.push(Launch { kernel: index, bindings });
-            parts.push(Part {
-                tile: choice.tile,
-                cost: choice.cost,
-                conflicts: lowered.conflicts,
-                exchanges: lowered.exchanges,
-            });
+        let mut link = Link::new(problem, limits, schedule.workspace(problem.precision));
+        let mut next = 0;
+        while let (Some(pass), Some(choice)) = (schedule.passes.get(next), choices.get(next)) {
+            if let Some((_, ring)) = schedule.fused.iter().find(|(fuse, _)| fuse.first == next) {
+                let (second, other) = (&schedule.passes[next + 1], &choices[next + 1]);
+                link.fused([pass, second], [choice, other], ring)?;
+                next += 2;
+            } else {
+                link.single(pass, choice)?;
+                next += 1;
+            }
         }
-        program.tables = contents(&tables, problem.precision, limits)?;
+        let (program, parts) = link.finish()?;
         Ok(Self { program, schedule, parts })
-    }
-}
-
-/// A kernel's name says what it does: readable in profilers and in emitted text.
-fn name(pass: &Pass) -> String {
-    let mut name = String::from("fft");
-    for axis in &pass.axes {
-        name += &format!("_{}", axis.dim.n);
-    }
-    if pass.axes.is_empty() {
-        name += "_copy";
-    }
-    name + match pass.precision {
-        Precision::F32 => "_f32",
-        Precision::F64 => "_f64",
-    }
-}
-
-fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Error> {
-    let name = kernel.name.clone();
-    pass::optimise(kernel, limits).map_err(|error| Error::Plan {
-        problem: format!("kernel {name}"),
-        reason: error.to_string(),
-        would_work: "the cpu device runs every problem".into(),
-    })
-}
-
-fn bind(slot: &Slot, pass: &Pass, regions: &[(u64, u64)], tables: &mut Vec<TableKind>) -> Binding {
-    let caller = |array, plane| match array {
-        Array::Input => Binding::Input(plane),
-        Array::Output => Binding::Output(plane),
-        Array::Workspace(region) => {
-            let (offset, bytes) = regions[region as usize];
-            Binding::Workspace { offset, bytes }
-        }
-    };
-    match *slot {
-        Slot::Source(plane) => caller(pass.src.array, plane),
-        Slot::Destination(plane) => caller(pass.dst.array, plane),
-        Slot::Table(kind) => {
-            let index = tables.iter().position(|&known| known == kind).unwrap_or_else(|| {
-                tables.push(kind);
-                tables.len() - 1
-            });
-            Binding::Table(index as u16)
-        }
     }
 }
 
@@ -288,23 +226,6 @@ fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
     }
     for bytes in [problem.input_bytes(), problem.output_bytes()] {
         too_large("bytes of one buffer", bytes, limits.max_buffer_bytes, limits)?;
-    }
-    Ok(())
-}
-
-/// Refuses a pass whose arrays or launch are beyond the device, or whose indices into factors are beyond 32 bits.
-fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
-    if pass.load.is_some() || pass.store.is_some() {
-        let modulus = pass.twiddle.unwrap_or(1);
-        too_large("points of a convolution in several passes", modulus, 1 << 32, limits)?;
-    }
-    too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;
-    for side in [pass.src, pass.dst] {
-        let bytes = side.span * pass.precision.complex_bytes();
-        too_large("bytes of one array", bytes, limits.max_buffer_bytes, limits)?;
-        if !limits.index64 {
-            too_large("reals of one array", 2 * side.span, u64::from(u32::MAX / 2), limits)?;
-        }
     }
     Ok(())
 }

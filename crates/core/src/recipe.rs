@@ -15,6 +15,7 @@ use crate::pass::Pass;
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::{Precision, Problem};
+use crate::schedule::fuse::{self, Fuse, Offer};
 use crate::schedule::{self, Schedule};
 use crate::solve::SOLVERS;
 use crate::target::Limits;
@@ -31,6 +32,9 @@ pub struct Recipe {
     pub within: Option<Within>,
     /// Tile of each pass.
     pub tiles: Vec<Tile>,
+    /// Pairs of passes that share a launch, the first ones rising.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fused: Vec<Fuse>,
 }
 
 /// Limits narrower than the device's, for what is one pass and what are two.
@@ -80,11 +84,13 @@ const MOST_TILES: usize = 8;
 /// ```
 pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec<Candidate>, Error> {
     let estimate = Draft::new(problem, limits, None, None)?;
-    let mut drafts = vec![estimate];
+    let mut drafts = vec![estimate.fused(problem, limits), estimate];
     for within in widths(limits) {
         let narrowed = narrowed(limits, within);
         let Ok(base) = schedule::schedule(problem, &narrowed) else { continue };
-        drafts.extend(Draft::new(problem, limits, within, Some(&base.plans)).ok());
+        let draft = Draft::new(problem, limits, within, Some(&base.plans)).ok();
+        drafts.extend(draft.as_ref().map(|draft| draft.fused(problem, limits)));
+        drafts.extend(draft);
         let mut lengths: Vec<u64> = problem.transform.iter().map(|dim| dim.n).collect();
         lengths.sort_unstable();
         lengths.dedup();
@@ -93,7 +99,9 @@ pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec
                 // What is best for one dimension of that length is tried for all.
                 let mut plans = base.plans.clone();
                 plans.iter_mut().filter(|own| own.len() == n).for_each(|own| *own = plan.clone());
-                drafts.extend(Draft::new(problem, limits, within, Some(&plans)).ok());
+                let draft = Draft::new(problem, limits, within, Some(&plans)).ok();
+                drafts.extend(draft.as_ref().map(|draft| draft.fused(problem, limits)));
+                drafts.extend(draft);
             }
         }
     }
@@ -102,7 +110,8 @@ pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec
     let mut all = vec![first];
     all.extend(drafts);
     distinct(&mut all);
-    let varied: Vec<Draft> = all.iter().take(MOST_VARIED).flat_map(|draft| draft.varied(limits)).collect();
+    let best = all.iter().filter(|draft| draft.schedule.fused.is_empty()).take(MOST_VARIED);
+    let varied: Vec<Draft> = best.flat_map(|draft| draft.varied(problem, limits)).collect();
     let first = all.remove(0);
     all.extend(varied);
     all.sort_by(|a, b| a.copies().total_cmp(&b.copies()));
@@ -144,9 +153,23 @@ impl Draft {
         self.choices.iter().zip(&self.schedule.passes).map(weighed).sum()
     }
 
-    /// The same with other tiles, one pass at a time.
-    fn varied(&self, limits: &Limits) -> Vec<Self> {
-        let mut all = Vec::new();
+    /// The same with those passes fused that are expected to gain by it.
+    fn fused(&self, problem: &Problem, limits: &Limits) -> Self {
+        let (schedule, choices) =
+            fuse::cheapest(self.schedule.clone(), self.choices.clone(), problem, limits);
+        Self { schedule, choices, ..*self }
+    }
+
+    /// With one more pair of passes fused.
+    fn with(&self, offer: Offer, problem: &Problem) -> Self {
+        let (schedule, choices) = fuse::apply(self.schedule.clone(), self.choices.clone(), offer, problem);
+        Self { schedule, choices, ..*self }
+    }
+
+    /// The same, of which nothing is fused, with other tiles, one pass at a time, or with two passes fused.
+    fn varied(&self, problem: &Problem, limits: &Limits) -> Vec<Self> {
+        let offers = fuse::offers(&self.schedule, problem, limits).into_iter();
+        let mut all: Vec<Self> = offers.map(|offer| self.with(offer, problem)).collect();
         for (at, pass) in self.schedule.passes.iter().enumerate() {
             for choice in tiles(pass, limits).into_iter().take(MOST_TILES) {
                 let mut choices = self.choices.clone();
@@ -159,7 +182,8 @@ impl Draft {
 
     fn recipe(&self) -> Recipe {
         let tiles = self.choices.iter().map(|choice| choice.tile.clone()).collect();
-        Recipe { plans: self.schedule.plans.clone(), within: self.within, tiles }
+        let fused = self.schedule.fused.iter().map(|&(fuse, _)| fuse).collect();
+        Recipe { plans: self.schedule.plans.clone(), within: self.within, tiles, fused }
     }
 
     /// Whether it leads to the same program.
@@ -289,13 +313,40 @@ impl Recipe {
         if got != wanted {
             return Err(refused(format!("it has {got} tiles for {wanted} passes")));
         }
-        let find = |(tile, pass): (&Tile, &Pass)| {
+        let offers = self.offers(&schedule, problem, limits)?;
+        let find = |at: usize| {
+            // The offer brings the tiles of what is fused.
+            let fused = offers.iter().find(|offer| (offer.fuse.first..offer.fuse.first + 2).contains(&at));
+            if let Some(offer) = fused {
+                return Ok(offer.tiles[at - offer.fuse.first].clone());
+            }
+            let (tile, pass) = (&self.tiles[at], &schedule.passes[at]);
             let mut offered = tile::choose(pass, limits).into_iter().chain(tiles(pass, limits));
             let found = offered.find(|choice| choice.tile == *tile);
             found.ok_or_else(|| refused(format!("the search does not offer {tile:?}")))
         };
-        let choices = self.tiles.iter().zip(&schedule.passes).map(find).collect::<Result<_, _>>()?;
-        Ok((schedule, choices))
+        let choices = (0..self.tiles.len()).map(find).collect::<Result<_, _>>()?;
+        let fuse = |(schedule, choices), offer| fuse::apply(schedule, choices, offer, problem);
+        Ok(offers.iter().cloned().fold((schedule, choices), fuse))
+    }
+
+    /// The offers that the recipe's pairs of passes take, if they are among those of the search.
+    fn offers(&self, schedule: &Schedule, problem: &Problem, limits: &Limits) -> Result<Vec<Offer>, Error> {
+        let apart = self.fused.windows(2).all(|pair| pair[0].first.saturating_add(2) <= pair[1].first);
+        if !apart {
+            return Err(refused("it fuses a pass with two others".into()));
+        }
+        let all = if self.fused.is_empty() { Vec::new() } else { fuse::offers(schedule, problem, limits) };
+        let find = |fuse: &Fuse| {
+            let tiles = self.tiles.get(fuse.first..).unwrap_or_default();
+            let same = |offer: &&Offer| {
+                offer.fuse == *fuse
+                    && offer.tiles.iter().zip(tiles).all(|(choice, tile)| choice.tile == *tile)
+            };
+            let found = all.iter().find(same).cloned();
+            found.ok_or_else(|| refused(format!("the search does not offer {fuse:?}")))
+        };
+        self.fused.iter().map(find).collect()
     }
 }
 

@@ -1,16 +1,19 @@
 //! Plan and target to passes: which axes share a tile, where intermediate results lie, what is fused where.
 
+pub mod fuse;
 mod in_place;
 mod share;
 mod workspace;
 
 use crate::error::Error;
+use crate::lower::fused::Ring;
 use crate::lower::tile;
 use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim, Pointwise, TableKind};
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::{Direction, Format, Placement, Problem};
 use crate::target::Limits;
+use fuse::Fuse;
 
 /// Passes in order, and what they need beside input and output.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +24,8 @@ pub struct Schedule {
     pub regions: Vec<u64>,
     /// Plan of each transform dimension, in the problem's order.
     pub plans: Vec<Plan>,
+    /// Pairs of passes that share a launch, and the ring between the two.
+    pub fused: Vec<(Fuse, Ring)>,
 }
 
 /// Where the data lies between passes: one stride for each dimension of the problem.
@@ -85,7 +90,7 @@ fn with(
 ) -> Result<Schedule, Error> {
     let mut scheduler = Scheduler { problem, limits, planner, regions: Vec::new(), passes: Vec::new() };
     scheduler.run(&mut plans)?;
-    Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans })
+    Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans, fused: Vec::new() })
 }
 
 fn no_plan(n: u64, limits: &Limits) -> Error {

@@ -58,6 +58,27 @@ fn a_cluster_is_as_accepted() {
     golden("fft_1024_cluster.ptx", &emit::ptx(&program.kernels[0], 90).unwrap());
 }
 
+/// Two passes in one launch: tickets, counters, and a ring past the L1.
+#[test]
+fn a_fused_launch_is_as_accepted() {
+    let device = Limits {
+        shared_bytes: 2200,
+        max_threads: 64,
+        max_cluster: 1,
+        multiprocessors: 1,
+        l2_bytes: 160 << 10,
+        ..Limits::h200()
+    };
+    let problem = Fft::new([1024]).batch(64).build().unwrap();
+    let program = warpfft_core::compile(&problem, &device).unwrap();
+    assert_eq!(program.launches.len(), 2);
+    golden("fft_1024_fused.ptx", &emit::ptx(&program.kernels[1], 90).unwrap());
+    let text = emit::ptx(&program.kernels[1], 75).unwrap();
+    assert!(text.starts_with(".version 6.3\n"), "{text}");
+    let error = emit::wgsl(&program.kernels[1], false).unwrap_err();
+    assert!(matches!(&error, EmitError::Operation { .. }), "{error}");
+}
+
 #[test]
 fn wgsl_is_as_accepted_and_valid() {
     for case in kernels::all() {
@@ -122,7 +143,7 @@ fn what_a_target_lacks_is_named() {
     let error = emit::wgsl(&find("wide_indices"), false).unwrap_err();
     assert!(matches!(&error, EmitError::Type { ty: Type::U64, .. }), "{error}");
     let error = emit::wgsl(&find("counters"), false).unwrap_err();
-    assert!(matches!(&error, EmitError::Operation { op: Op::AtomicAdd, .. }), "{error}");
+    assert!(matches!(&error, EmitError::Operation { op: Op::AtomicAdd { relaxed: false }, .. }), "{error}");
 }
 
 /// Constants must come back as the same bits from both languages.

@@ -82,7 +82,7 @@ fn check(problem: &Problem) {
             })
             .collect();
         let mut borrowed: Vec<&mut GlobalBuffer> = buffers.iter_mut().collect();
-        let options = Options { sample_blocks: Some(u64::from(3 * kernel.cluster)) };
+        let options = Options { sample_blocks: Some(u64::from(3 * kernel.cluster)), ..Options::default() };
         let report = simulate_with(kernel, &limits, &mut borrowed, &options);
         let report = report.unwrap_or_else(|fault| panic!("{what}: {fault}"));
         assert_eq!(report.blocks, u64::from(3 * kernel.cluster));

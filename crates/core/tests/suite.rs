@@ -49,9 +49,12 @@ fn explained(row: &Row<'_>) -> Explanation {
 }
 
 fn pass_line(pass: &PassSummary) -> String {
-    let cluster = if pass.cluster > 1 { format!(", cluster {}", pass.cluster) } else { String::new() };
+    let mut shared = if pass.cluster > 1 { format!(", cluster {}", pass.cluster) } else { String::new() };
+    if let Some(ring) = pass.fused {
+        shared += &format!(", ring {} ahead {}", ring.slots, ring.ahead);
+    }
     format!(
-        "  {} | {} x {}{cluster} | shared {} | exchanges {} | conflicts {:.2} | sectors {:.2} {:.2} | registers {} | \
+        "  {} | {} x {}{shared} | shared {} | exchanges {} | conflicts {:.2} | sectors {:.2} {:.2} | registers {} | \
          resident {} | {:.2}",
         pass.method,
         pass.threads,
@@ -89,7 +92,7 @@ fn the_suites_plans_are_as_accepted() {
     let rows = rows();
     assert!(rows.len() > 350, "only {} rows", rows.len());
     let texts: Vec<String> = rows.iter().map(lines).collect();
-    let head = "For each pass: transform | threads x elements of each | shared bytes | exchanges | bank conflicts over \
+    let head = "For each pass: transform | threads x elements of each, and the ring of passes that share a launch | shared bytes | exchanges | bank conflicts over \
                 none | sectors read and written over the fewest | registers | blocks resident on a multiprocessor | \
                 copies. All by the model.\n\n";
     let mut settings = insta::Settings::clone_current();

@@ -76,6 +76,17 @@ impl Plan {
     pub fn measure(&self, timing: impl Into<Timing>) -> Result<Measurement, Error> {
         self.work().measure(timing.into())
     }
+
+    /// Median seconds of each of several plans of one problem on one device, timed in turns on the same data, for
+    /// about this long: whoever is far behind the fastest is timed a few times only.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::measure`], or the plans are of different kinds of devices.
+    pub fn race(plans: &[&Self], budget: Duration) -> Result<Vec<f64>, Error> {
+        let works: Vec<_> = plans.iter().map(|plan| plan.work()).collect();
+        works.first().map_or(Ok(Vec::new()), |first| first.race(&works, budget))
+    }
 }
 
 /// Bytes that a copy of a problem's data reads and writes.

@@ -67,11 +67,7 @@ impl Device {
     ///
     /// The device has no kernels to choose from, cannot be timed or cannot do the problem.
     pub fn tune(&self, problem: &Problem, budget: Duration) -> Result<Tuned, Error> {
-        let race = |plans: &[&Plan], budget| {
-            let works: Vec<_> = plans.iter().map(|plan| plan.work()).collect();
-            works.first().map_or(Ok(Vec::new()), |first| first.race(&works, budget))
-        };
-        let mut tuned = tune(self, problem, budget, &race)?;
+        let mut tuned = tune(self, problem, budget, &Plan::race)?;
         // What it is in copies, for those who read the file. A device that cannot say does not spoil the rest.
         let share = budget.mul_f64((1.0 - READY - RACE) / 2.0);
         let best = &tuned.trials[tuned.best];

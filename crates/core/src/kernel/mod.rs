@@ -16,7 +16,10 @@
 //!
 //! **Order.** A block's threads see each other's accesses to shared memory across [`Op::Barrier`], which all
 //! threads of the block reach. Blocks of a cluster see each other's across [`Op::ClusterArrive`] and
-//! [`Op::ClusterWait`], or by transaction barriers ([`Op::BarrierWait`]).
+//! [`Op::ClusterWait`], or by transaction barriers ([`Op::BarrierWait`]). Blocks of a launch see each other's accesses
+//! to global memory by counters: [`Op::CounterAdd`] releases what the block did before its last barrier,
+//! [`Op::CounterWait`] acquires it. They may start in any order; one may wait only for those that have started for
+//! certain, of which a ticket ([`Op::AtomicAdd`]) tells.
 //!
 //! What each operation does is defined by the simulator ([`simulate`]), the one consumer that runs a kernel.
 //! Emitters take only a [`Verified`] kernel, which [`verify`] alone can make.

@@ -47,6 +47,8 @@ pub enum Cache {
     ReadOnly,
     /// Wanted again soon: last to be evicted.
     Keep,
+    /// What other blocks write while the kernel runs: past the multiprocessor's own cache, from and to the L2.
+    L2,
 }
 
 /// Which lane a shuffle reads from. All lanes of the subgroup take part.
@@ -149,9 +151,18 @@ pub enum Op {
     Shuffle(ShuffleMode),
 
     /// `(Ptr Global U32, U32) -> U32`: adds, returns the old value; device scope, acquire and release.
-    AtomicAdd,
+    AtomicAdd {
+        /// Orders nothing, only counts.
+        relaxed: bool,
+    },
     /// `(Ptr Global U32) -> U32`: device scope, acquire.
     AtomicLoad,
+    /// `(Ptr Global U32, U32) -> ()`: adds; device scope, release. What the block did before its last barrier comes
+    /// before what others do that waited for the sum.
+    CounterAdd,
+    /// `(Ptr Global U32, U32) -> ()`: waits until the counter is at least that; device scope, acquire. A block may
+    /// wait only for blocks that have started for certain.
+    CounterWait,
 
     /// `(Ptr Shared, U32 rank) -> Ptr Remote`: the same element in another block of the cluster.
     MapRemote,

@@ -159,8 +159,10 @@ impl Op {
             Self::Mma(shape) => shape.info(),
             Self::Loop => row("loop", Control, &[Is(U32), Is(U32), Is(U32), Carried], &[Carried]),
             Self::If => row("if", Control, &[Is(Bool)], &[]),
-            Self::AtomicAdd => row("atomic_add", Sync, &[COUNTER, Is(U32)], &[Is(U32)]),
+            Self::AtomicAdd { .. } => row("atomic_add", Sync, &[COUNTER, Is(U32)], &[Is(U32)]),
             Self::AtomicLoad => row("atomic_load", Sync, &[COUNTER], &[Is(U32)]),
+            Self::CounterAdd => row("counter_add", Sync, &[COUNTER, Is(U32)], &[]),
+            Self::CounterWait => row("counter_wait", Sync, &[COUNTER, Is(U32)], &[]),
             Self::MapRemote => {
                 row("map_remote", Pure, &[Ptr(Place::Shared, None), Is(U32)], &[RemoteOfFirst])
             }
@@ -268,7 +270,7 @@ impl Op {
 
     /// Every operation that has no number in it (constants, widths and counts are numbers).
     pub fn plain() -> impl Iterator<Item = Self> {
-        const FIXED: [Op; 34] = [
+        const FIXED: [Op; 35] = [
             Op::Add,
             Op::Sub,
             Op::Mul,
@@ -289,8 +291,9 @@ impl Op {
             Op::Addr,
             Op::PtrAdd,
             Op::Barrier,
-            Op::AtomicAdd,
             Op::AtomicLoad,
+            Op::CounterAdd,
+            Op::CounterWait,
             Op::MapRemote,
             Op::ClusterWait,
             Op::BarrierInitFence,
@@ -309,7 +312,9 @@ impl Op {
         let shuffles = [ShuffleMode::Xor, ShuffleMode::Index].map(Op::Shuffle);
         let shapes = MmaShape::ALL.map(Op::Mma);
         let arrivals = [false, true].map(|relaxed| Op::ClusterArrive { relaxed });
-        FIXED.into_iter().chain(specials).chain(compares).chain(shuffles).chain(shapes).chain(arrivals)
+        let adds = [false, true].map(|relaxed| Op::AtomicAdd { relaxed });
+        let fixed = FIXED.into_iter().chain(specials).chain(compares).chain(shuffles).chain(shapes);
+        fixed.chain(arrivals).chain(adds)
     }
 }
 
@@ -376,7 +381,7 @@ impl ShuffleMode {
 
 impl Cache {
     /// All but the default, which has no name in text.
-    pub const HINTS: [Self; 3] = [Self::Stream, Self::ReadOnly, Self::Keep];
+    pub const HINTS: [Self; 4] = [Self::Stream, Self::ReadOnly, Self::Keep, Self::L2];
 
     /// Name in text.
     pub const fn name(self) -> &'static str {
@@ -385,6 +390,7 @@ impl Cache {
             Self::Stream => "stream",
             Self::ReadOnly => "read_only",
             Self::Keep => "keep",
+            Self::L2 => "l2",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The tile's way in and out: addresses, guards, and the factors applied on the way.
 
-use crate::kernel::{Access, Cache, Cmp, Cx, Op, Space, Type, Value};
+use crate::kernel::{Access, Cmp, Cx, Op, Space, Type, Value};
 use crate::pass::{Operand, PassDim, Pointwise};
 use crate::problem::Format;
 
@@ -41,7 +41,7 @@ impl Lowering<'_> {
         self.declare(self.pass.dst, access, Slot::Destination, "dst");
     }
 
-    fn declare(&mut self, operand: Operand, access: Access, slot: fn(u8) -> Slot, name: &str) {
+    pub(super) fn declare(&mut self, operand: Operand, access: Access, slot: fn(u8) -> Slot, name: &str) {
         let (planes, len) = match operand.format {
             Format::Interleaved => (1, 2 * operand.span),
             Format::Planar => (2, operand.span),
@@ -81,8 +81,7 @@ impl Lowering<'_> {
 
     pub(super) fn side(&mut self, writes: bool) -> Side {
         let operand = if writes { self.pass.dst } else { self.pass.src };
-        let slot: fn(u8) -> Slot =
-            if writes || self.pass.in_place() { Slot::Destination } else { Slot::Source };
+        let slot = self.sides[usize::from(writes)];
         let (step, planes) = match operand.format {
             Format::Interleaved => (2, vec![self.space_of(slot(0))]),
             Format::Planar => (1, vec![self.space_of(slot(0)), self.space_of(slot(1))]),
@@ -91,7 +90,11 @@ impl Lowering<'_> {
         let ty = if wide { Type::U64 } else { Type::U32 };
         let weights = self.digits.weights(|digit| step * if writes { digit.os } else { digit.is });
         let base = self.at_origin(ty, |dim| step * if writes { dim.os } else { dim.is });
-        let base = self.b.add_const(base, operand.offset * step as u64);
+        let mut base = self.b.add_const(base, operand.offset * step as u64);
+        if let Some(share) = self.share.filter(|_| slot(0) == Slot::Ring) {
+            let slot = self.b.convert(ty, share.slot);
+            base = self.b.add(base, slot);
+        }
         Side { operand, planes, step, weights, base }
     }
 
@@ -250,8 +253,7 @@ impl Lowering<'_> {
     ) -> Vec<Cx> {
         let limited = bounds.is_some() || self.pass.load.is_some_and(|what| what.limit.is_some());
         let pairs = self.pairs(side, layout, limited);
-        // Tables are to stay in the cache of a convolution, which reads more of them than of data.
-        let cache = if self.convolves() { Cache::Stream } else { Cache::Default };
+        let cache = self.caches[0];
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let inside = self.inside(layout, slot);
         let (pointers, base) = self.pointers(side, layout, slot);
@@ -292,6 +294,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn store(&mut self, layout: &Layout, held: &Held) {
+        self.await_slot();
         let side = self.side(true);
         for (slot, group) in held.iter().enumerate() {
             let slot = slot as u32;
@@ -311,6 +314,7 @@ impl Lowering<'_> {
     ) {
         let limited = bounds.is_some() || self.pass.store.is_some_and(|what| what.limit.is_some());
         let pairs = self.pairs(side, layout, limited);
+        let cache = self.caches[1];
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let inside = self.inside(layout, slot);
         let (pointers, base) = self.pointers(side, layout, slot);
@@ -333,10 +337,10 @@ impl Lowering<'_> {
             };
             let reals: Vec<Value> = chunk.iter().flat_map(|x| [x.re, x.im]).collect();
             if let [one] = planes[..] {
-                self.b.store(one, offset, &reals, Cache::Default, on);
+                self.b.store(one, offset, &reals, cache, on);
             } else {
-                self.b.store(planes[0], offset, &reals[..1], Cache::Default, on);
-                self.b.store(planes[1], offset, &reals[1..], Cache::Default, on);
+                self.b.store(planes[0], offset, &reals[..1], cache, on);
+                self.b.store(planes[1], offset, &reals[1..], cache, on);
             }
         }
     }

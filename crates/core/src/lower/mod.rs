@@ -5,6 +5,7 @@ pub mod cluster;
 mod coprime;
 pub mod digits;
 pub mod exchange;
+pub mod fused;
 mod in_place;
 mod memory;
 pub(crate) mod places;
@@ -30,6 +31,10 @@ pub enum Slot {
     Source(u8),
     /// A plane of the destination; in place, of both.
     Destination(u8),
+    /// What lies between two passes of one launch.
+    Ring,
+    /// Counters of a fused launch.
+    Counters,
     /// A constant table.
     Table(TableKind),
 }
@@ -74,7 +79,14 @@ pub(crate) struct Lowering<'a> {
     direction: Direction,
     slots: Vec<Slot>,
     spaces: Vec<Space>,
+    /// What the sides of the pass are bound to, and how they are cached: where it reads, where it writes.
+    sides: [fn(u8) -> Slot; 2],
+    caches: [Cache; 2],
+    /// What the block shares with others of a fused launch.
+    share: Option<fused::Share>,
     shared: Option<Space>,
+    /// A shared array that another pass of the launch has used, and its blocks do not.
+    spare: Option<Space>,
     shared_limit: u32,
     subgroup: u32,
     cluster: Option<Cluster>,
@@ -101,33 +113,10 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     if let Some(took) = took.filter(|took| took.asked) {
         b.min_blocks(took.blocks);
     }
-    let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads, rank: None };
-    let real = match pass.precision {
-        Precision::F32 => Type::F32,
-        Precision::F64 => Type::F64,
-    };
     let (digits, cut) = Cut::of_tile(pass, tile).expect("a cluster's tile is one that it can share");
-    let mut lowering = Lowering {
-        b,
-        pass,
-        tile,
-        digits,
-        threads,
-        turns: (blocks < tiles).then_some((tiles, blocks)),
-        origin: Vec::new(),
-        guard: None,
-        real,
-        direction: pass.direction,
-        slots: Vec::new(),
-        spaces: Vec::new(),
-        shared: None,
-        shared_limit: limits.shared_bytes,
-        subgroup: limits.subgroup,
-        cluster: None,
-        late: None,
-        conflicts: 1.0,
-        exchanges: 0,
-    };
+    let mut lowering = Lowering::new(b, pass, tile, limits);
+    lowering.digits = digits;
+    lowering.turns = (blocks < tiles).then_some((tiles, blocks));
     lowering.declare_operands();
     let block = lowering.b.special(Special::BlockIndex);
     let last = u64::from(tile.cluster) * tiles - 1;
@@ -148,28 +137,68 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     }
 }
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
+    /// Nothing written yet, for tiles of one block.
+    fn new(mut b: Builder, pass: &'a Pass, tile: &'a Tile, limits: &Limits) -> Self {
+        let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads, rank: None };
+        let real = match pass.precision {
+            Precision::F32 => Type::F32,
+            Precision::F64 => Type::F64,
+        };
+        // Tables are to stay in the cache of a convolution, which reads more of them than of data.
+        let convolves = pass.axes.iter().any(|axis| axis.method.convolves());
+        Self {
+            b,
+            pass,
+            tile,
+            digits: Digits::of(pass, tile),
+            threads,
+            turns: None,
+            origin: Vec::new(),
+            guard: None,
+            real,
+            direction: pass.direction,
+            slots: Vec::new(),
+            spaces: Vec::new(),
+            sides: [if pass.in_place() { Slot::Destination } else { Slot::Source }, Slot::Destination],
+            caches: [if convolves { Cache::Stream } else { Cache::Default }, Cache::Default],
+            share: None,
+            shared: None,
+            spare: None,
+            shared_limit: limits.shared_bytes,
+            subgroup: limits.subgroup,
+            cluster: None,
+            late: None,
+            conflicts: 1.0,
+            exchanges: 0,
+        }
+    }
+
     /// Splits a tile's index, at most `most`, over the repeated dimensions, the one with the shortest steps
     /// fastest, so that blocks that run together touch neighbouring memory.
     fn move_to(&mut self, index: Value, most: u64) {
-        let counts: Vec<u64> =
-            self.pass.batch.iter().zip(&self.tile.batch).map(|(dim, &count)| dim.n.div_ceil(count)).collect();
         let order = self.block_order();
         let zero = self.b.u32(0);
-        self.origin = vec![zero; counts.len()];
+        self.origin = vec![zero; order.len()];
+        self.walk(&order, index, most);
+    }
+
+    /// Splits an index, at most `most`, over some of the repeated dimensions, the fastest first.
+    fn walk(&mut self, order: &[usize], index: Value, most: u64) {
         let mut at = 1_u64;
-        for d in order {
+        for &d in order {
+            let count = self.pass.batch[d].n.div_ceil(self.tile.batch[d]);
             let quotient = self.b.div_const(index, at as u32, most);
-            let own = if at * counts[d] > most {
+            let own = if at * count > most {
                 quotient
             } else {
-                self.b.rem_const(quotient, counts[d] as u32, most / at)
+                self.b.rem_const(quotient, count as u32, most / at)
             };
             // The guard looks beyond the end of the dimension, by less than a tile.
             let wide = self.pass.batch[d].n > u64::from(u32::MAX / 2);
             let own = self.b.convert(if wide { Type::U64 } else { Type::U32 }, own);
             self.origin[d] = self.b.mul_const(own, self.tile.batch[d]);
-            at *= counts[d];
+            at *= count;
         }
     }
 
@@ -205,6 +234,7 @@ impl Lowering<'_> {
         let load = self.edge_layout(first, cut.map(|cut| cut.before), &sources, false);
         let store = self.edge_layout(last, cut.map(|cut| cut.after), &destinations, true);
         let held = self.load(&load);
+        self.await_early();
         let (current, mut held) = self.transform(&stages, load, held);
         if self.pass.twiddle.is_some() {
             for (slot, x) in held.iter_mut().enumerate() {
@@ -330,7 +360,9 @@ impl Lowering<'_> {
             self.b.barrier();
         }
         self.exchanges += 1;
-        let space = *self.shared.get_or_insert_with(|| self.b.shared("tile", self.real, 0));
+        let spare = self.spare;
+        let space =
+            *self.shared.get_or_insert_with(|| spare.unwrap_or_else(|| self.b.shared("tile", self.real, 0)));
         self.b.grow_shared(space, 2 * shared.len);
         let strides: Vec<i64> = shared.strides.iter().map(|stride| 2 * stride).collect();
         for (slot, group) in held.iter().enumerate() {
@@ -344,6 +376,7 @@ impl Lowering<'_> {
         }
         self.late = None;
         self.b.barrier();
+        self.exchanged();
         self.read_shared(space, to, &strides)
     }
 

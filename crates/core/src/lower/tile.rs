@@ -1,6 +1,9 @@
 //! How a pass is cut into tiles: threads of a block, and how much of each repeated dimension a tile holds.
 
-use crate::cost::Model;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cost::fused::Body;
+use crate::cost::{self, Model};
 use crate::pass::Pass;
 use crate::planner::max_points;
 use crate::target::{Api, Limits};
@@ -97,6 +100,107 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
         }
     }
     best
+}
+
+/// Tiles for two passes in one launch.
+#[derive(Debug, Clone)]
+pub(crate) struct Pair {
+    /// Which version of each pass.
+    pub versions: [usize; 2],
+    /// A tile of each, of the same number of threads.
+    pub tiles: [Choice; 2],
+    /// Blocks that a multiprocessor holds.
+    pub resident: u32,
+}
+
+impl Pair {
+    /// Copies of both passes, before what the ring between them saves.
+    pub fn cost(&self) -> f64 {
+        self.tiles.iter().map(|choice| choice.cost).sum()
+    }
+}
+
+/// The cheapest tiles for two passes in one launch for each number of threads, each pass in one of its versions: the
+/// cheapest pair first. A tile holds one index only of the repeated dimensions named for its pass.
+pub(crate) fn pairs(passes: [&[Pass]; 2], alone: [&[usize]; 2], limits: &Limits) -> Vec<Pair> {
+    let [first, second] = [0, 1].map(|i| by_threads(passes[i], alone[i], limits));
+    let cheapest = |(threads, ones): (u32, Vec<Part>)| {
+        let others = second.get(&threads)?;
+        let both = ones.iter().flat_map(|one| others.iter().map(move |other| one.beside(other, limits)));
+        both.min_by(|x, y| x.cost().total_cmp(&y.cost()))
+    };
+    let mut all: Vec<Pair> = first.into_iter().filter_map(cheapest).collect();
+    all.sort_by(|x, y| x.cost().total_cmp(&y.cost()));
+    all
+}
+
+/// One of two passes in a launch.
+struct Part {
+    version: usize,
+    choice: Choice,
+    body: Body,
+    resident: u32,
+}
+
+impl Part {
+    /// Both in one launch: as many blocks are resident as of the pass that takes more.
+    fn beside(&self, other: &Self, limits: &Limits) -> Pair {
+        let resident = self.resident.min(other.resident);
+        let more = cost::fused::of_bodies([self.body, other.body], resident, limits);
+        let choice = |part: &Self, more| Choice { cost: part.choice.cost + more, ..part.choice.clone() };
+        let versions = [self.version, other.version];
+        Pair { versions, tiles: [choice(self, more[0]), choice(other, more[1])], resident }
+    }
+}
+
+/// Threads of blocks that are offered whatever the groups of the stages.
+const USUAL_THREADS: [u32; 8] = [64, 96, 128, 192, 256, 384, 512, 1024];
+
+/// Bytes that a thread of a fused launch holds at most: as were timed.
+const MOST_HELD: u64 = 256;
+
+/// Tiles of one block for each number of threads.
+fn by_threads(versions: &[Pass], alone: &[usize], limits: &Limits) -> BTreeMap<u32, Vec<Part>> {
+    let mut all: BTreeMap<u32, Vec<Part>> = BTreeMap::new();
+    for (version, pass) in versions.iter().enumerate() {
+        let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
+        let stages = pass.axes.iter().map(|axis| axis.method.stages().len()).sum();
+        let mut seen = Vec::new();
+        for wanted in BATCHES {
+            let batch = spread(pass, wanted);
+            let held = points * batch.iter().product::<u64>();
+            let bytes = held * pass.precision.complex_bytes();
+            if bytes > cost::fused::largest_tile(limits) {
+                break;
+            }
+            if seen.contains(&batch) || alone.iter().any(|&d| batch[d] > 1) {
+                continue;
+            }
+            if let Some(model) = Model::new(pass, &batch, 1, limits) {
+                let usual = USUAL_THREADS.into_iter().filter(|&threads| threads <= limits.max_threads);
+                let counts: BTreeSet<u32> =
+                    thread_counts(pass, held, 1, limits).into_iter().chain(usual).collect();
+                for threads in counts {
+                    let lean = |took: &cost::Occupancy| {
+                        let held = u64::from(took.per_thread) * pass.precision.complex_bytes();
+                        (!took.asked || cost::fused::binary(pass)) && held <= MOST_HELD
+                    };
+                    let took = model.occupancy(threads).filter(lean);
+                    let (Some(took), Some(cost)) = (took, model.copies(threads)) else { continue };
+                    let choice = Choice { tile: Tile { threads, cluster: 1, batch: batch.clone() }, cost };
+                    let body = Body { bytes, threads, stages, twiddled: pass.twiddle.is_some() };
+                    all.entry(threads).or_default().push(Part {
+                        version,
+                        choice,
+                        body,
+                        resident: took.blocks,
+                    });
+                }
+            }
+            seen.push(batch);
+        }
+    }
+    all
 }
 
 /// Blocks that may hold a tile together on the device.

@@ -112,9 +112,11 @@ impl Lowering<'_> {
     }
 
     /// Whether few factors are loaded and more multiplied. The blocks of a cluster read the tables past one another
-    /// and past the cache; in double precision products would cost more than the loads.
+    /// and past the cache, and a fused launch empties the cache again and again; in double precision products would
+    /// cost more than the loads.
     fn lean(&self) -> bool {
-        self.cluster.is_some() && self.real == Type::F32
+        let crowded = self.cluster.is_some() || self.share.is_some();
+        crowded && self.real == Type::F32
     }
 
     /// A convolution goes by its tables twice, beside spectrum and chirp: they are to stay in the cache.

@@ -26,23 +26,32 @@ impl Solver for MixedRadix {
             return vec![Plan::MixedRadix(Vec::new())];
         }
         let mut found = Vec::new();
-        factorisations(n, 0, &mut Vec::new(), &mut found);
+        factorisations(n, &RADICES, &mut Vec::new(), &mut found);
         let fewest = found.iter().map(Vec::len).min().unwrap_or(0);
         found.retain(|radices| radices.len() <= fewest + 1);
         found.into_iter().map(Plan::MixedRadix).collect()
     }
 }
 
+/// The fewest stages of a length that may also have radix 32: for threads that have the registers.
+pub(crate) fn widest(n: u64) -> Option<Vec<u32>> {
+    let radices = [&[32], &RADICES[..]].concat();
+    let mut found = Vec::new();
+    factorisations(n, &radices, &mut Vec::new(), &mut found);
+    // Of equals, the most even.
+    found.into_iter().min_by_key(|radices| (radices.len(), radices.first().copied()))
+}
+
 /// All ways to write `n` as a falling product of radices.
-fn factorisations(n: u64, from: usize, so_far: &mut Vec<u32>, found: &mut Vec<Vec<u32>>) {
+fn factorisations(n: u64, radices: &[u32], so_far: &mut Vec<u32>, found: &mut Vec<Vec<u32>>) {
     if n == 1 {
         found.push(so_far.clone());
         return;
     }
-    for (i, &radix) in RADICES.iter().enumerate().skip(from) {
+    for (i, &radix) in radices.iter().enumerate() {
         if n.is_multiple_of(u64::from(radix)) && has_codelet(u64::from(radix)) {
             so_far.push(radix);
-            factorisations(n / u64::from(radix), i, so_far, found);
+            factorisations(n / u64::from(radix), &radices[i..], so_far, found);
             so_far.pop();
         }
     }

@@ -4,7 +4,7 @@
 mod bluestein;
 pub(crate) mod cluster;
 mod in_place;
-mod mixed_radix;
+pub(crate) mod mixed_radix;
 mod prime_factor;
 mod rader;
 mod split;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use num_complex::Complex;
 use rand::Rng;
 use warpfft_core::kernel::Type;
-use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Report, simulate};
+use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Options, Report, simulate_with};
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
 use warpfft_core::program::{Binding, Program, Table};
 use warpfft_core::request::Fft;
@@ -96,6 +96,9 @@ fn joined(buffers: &[GlobalBuffer], format: Format) -> Vec<C64> {
     }
 }
 
+/// Regions of the workspace by their first bytes.
+pub type Workspace = HashMap<u64, GlobalBuffer>;
+
 /// Runs a program on data; `output` holds what was there before (in place: the input).
 pub fn run(
     program: &Program,
@@ -103,11 +106,22 @@ pub fn run(
     input: &[C64],
     output: &[C64],
 ) -> Result<(Vec<C64>, Report), String> {
+    run_in(program, limits, input, output, &mut Workspace::new(), &Options::default())
+}
+
+/// As [`run`], in a workspace that holds what other runs left there.
+pub fn run_in(
+    program: &Program,
+    limits: &Limits,
+    input: &[C64],
+    output: &[C64],
+    regions: &mut Workspace,
+    options: &Options,
+) -> Result<(Vec<C64>, Report), String> {
     let problem = &program.problem;
     let elem = if problem.precision == Precision::F32 { Type::F32 } else { Type::F64 };
     let mut inputs = planes(input, problem.input, problem.precision);
     let mut outputs = planes(output, problem.output, problem.precision);
-    let mut regions: HashMap<u64, GlobalBuffer> = HashMap::new();
     let mut tables: Vec<GlobalBuffer> = program
         .tables
         .iter()
@@ -126,18 +140,20 @@ pub fn run(
         let mut taken: Vec<GlobalBuffer> = launch
             .bindings
             .iter()
-            .map(|binding| match *binding {
+            .zip(&kernel.buffers)
+            .map(|(binding, buffer)| match *binding {
                 Binding::Input(plane) => std::mem::replace(&mut inputs[plane as usize], empty()),
                 Binding::Output(plane) => std::mem::replace(&mut outputs[plane as usize], empty()),
                 Binding::Table(i) => std::mem::replace(&mut tables[i as usize], empty()),
                 Binding::Workspace { offset, bytes } => regions.remove(&offset).unwrap_or_else(|| {
-                    let len = bytes / problem.precision.real_bytes();
-                    GlobalBuffer::unwritten(elem, len as usize).expect("a stored type")
+                    let len = bytes / u64::from(buffer.elem.bytes());
+                    GlobalBuffer::unwritten(buffer.elem, len as usize).expect("a stored type")
                 }),
             })
             .collect();
         let mut borrowed: Vec<&mut GlobalBuffer> = taken.iter_mut().collect();
-        let report = simulate(kernel, limits, &mut borrowed).map_err(|fault| fault.to_string())?;
+        let report =
+            simulate_with(kernel, limits, &mut borrowed, options).map_err(|fault| fault.to_string())?;
         total += report;
         for (binding, buffer) in launch.bindings.iter().zip(taken) {
             match *binding {

@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 pub mod accuracy;
+#[cfg(feature = "cuda")]
+pub mod stress;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};

@@ -117,6 +117,7 @@ impl Writer<'_> {
         let keep = global && cache == Cache::Keep && self.isa.has_cache_policies();
         self.out.push_str(match cache {
             Cache::Stream if global => ".cs",
+            Cache::L2 if global => ".cg",
             Cache::ReadOnly if global => ".nc",
             Cache::Keep if keep => ".L2::cache_hint",
             _ => "",

@@ -4,13 +4,17 @@ use super::Writer;
 use crate::emit::shared::put;
 use crate::kernel::{Inst, MmaShape, Op, ShuffleMode, Space, Type, Value};
 
+/// Between two looks at a counter, about: a part of what a tile takes.
+const POLL_NANOSECONDS: u32 = 100;
+
 impl Writer<'_> {
     pub(super) fn sync(&mut self, inst: &Inst) {
         match inst.op {
             Op::Barrier => self.line(format_args!("barrier.sync.aligned 0")),
             Op::Shuffle(mode) => self.shuffle(inst, mode),
-            Op::AtomicAdd => {
-                self.out.push_str("\tatom.acq_rel.gpu.global.add.u32 ");
+            Op::AtomicAdd { relaxed } => {
+                let order = if relaxed { "relaxed" } else { "acq_rel" };
+                put!(self.out, "\tatom.{order}.gpu.global.add.u32 ");
                 self.operand(inst.results[0]);
                 self.after_place(inst.args[0], &inst.args[1..]);
             }
@@ -19,6 +23,14 @@ impl Writer<'_> {
                 self.operand(inst.results[0]);
                 self.after_place(inst.args[0], &[]);
             }
+            Op::CounterAdd => {
+                self.out.push_str("\tred.release.gpu.global.add.u32 ");
+                self.place(inst.args[0], 0);
+                self.out.push_str(", ");
+                self.operand(inst.args[1]);
+                self.out.push_str(";\n");
+            }
+            Op::CounterWait => self.counter_wait(inst),
             Op::Mma(shape) => self.mma(inst, shape),
             Op::MapRemote => {
                 self.op("mapa.shared::cluster.u32", &[inst.results[0], inst.args[0], inst.args[1]]);
@@ -31,6 +43,17 @@ impl Writer<'_> {
             Op::RemoteStoreAsync { width, offset } => self.store_async(inst, width, offset),
             _ => self.transaction(inst),
         }
+    }
+
+    /// Every look with acquire empties the L1: between looks in vain the thread sleeps.
+    fn counter_wait(&mut self, inst: &Inst) {
+        let (again, done) = (self.label(), self.label());
+        put!(self.out, "$L{again}:\n\tld.acquire.gpu.global.u32 %t0");
+        self.after_place(inst.args[0], &[]);
+        self.out.push_str("\tsetp.ge.u32 %q, %t0, ");
+        self.operand(inst.args[1]);
+        put!(self.out, ";\n\t@%q bra $L{done};\n\tnanosleep.u32 {POLL_NANOSECONDS};\n");
+        put!(self.out, "\tbra $L{again};\n$L{done}:\n");
     }
 
     /// `, [pointer], values;`

@@ -159,7 +159,7 @@ impl<'k> Writer<'k> {
             | Op::BulkWait { .. }
             | Op::AsyncFence => "PTX for sm_90 has bulk copies",
             Op::Mma(_) => "PTX for sm_80 has it",
-            Op::AtomicAdd | Op::AtomicLoad => {
+            Op::AtomicAdd { .. } | Op::AtomicLoad | Op::CounterAdd | Op::CounterWait => {
                 "PTX has atomics that order blocks; those of WGSL order nothing"
             }
             _ => "",

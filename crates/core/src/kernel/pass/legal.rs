@@ -100,6 +100,7 @@ impl Walk<'_> {
             Op::BulkLoad | Op::BulkStore | Op::BulkCommit | Op::BulkWait { .. } | Op::AsyncFence => {
                 (limits.bulk_copy, "bulk copies")
             }
+            Op::CounterWait => (matches!(limits.api, Api::Ptx { .. }), "blocks that can wait for each other"),
             Op::Mma(shape) => (multiplies(shape, limits), "matrix instructions of this shape"),
             _ => (true, ""),
         };

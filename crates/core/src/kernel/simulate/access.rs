@@ -1,6 +1,6 @@
 //! Loads, stores and atomic operations.
 
-use super::super::{Inst, Space, Type};
+use super::super::{Inst, Op, Space, Type};
 use super::column::{Column, Elem, with_elem};
 use super::count;
 use super::exec::{Machine, Mask};
@@ -271,8 +271,49 @@ impl Machine<'_> {
         )
     }
 
-    /// `AtomicAdd` with `add`, `AtomicLoad` without; threads of lower index come first.
-    pub(super) fn atomic(&mut self, inst: &Inst, add: bool, mask: &Mask) -> Result<(), Fault> {
+    /// `AtomicAdd`, `AtomicLoad` and `CounterAdd`; threads of lower index come first.
+    pub(super) fn atomic(&mut self, inst: &Inst, mask: &Mask) -> Result<(), Fault> {
+        let relaxed = matches!(inst.op, Op::AtomicAdd { relaxed: true });
+        let by = if inst.op == Op::AtomicLoad { None } else { Some(self.lanes::<u32>(inst, 1)?.to_vec()) };
+        let mut old = vec![0; mask.lanes.len()];
+        let (buffer, counters) = self.counters(inst, mask)?;
+        for (lane, at) in counters {
+            old[lane] = self.counter(buffer, lane, at)?;
+            if inst.op != Op::CounterAdd && !relaxed {
+                self.order.acquire((buffer, at as u64), lane as u32);
+            }
+            let (Some(by), Some(data)) = (&by, u32::of_mut(&mut self.globals[buffer as usize].data)) else {
+                continue;
+            };
+            data[at] = data[at].wrapping_add(by[lane]);
+            let sum = data[at];
+            if !relaxed {
+                self.order.release((buffer, at as u64), lane as u32, sum);
+            }
+        }
+        if inst.op == Op::CounterAdd { Ok(()) } else { self.define(inst, vec![Column::U32(old)]) }
+    }
+
+    /// Blocks that could still raise the counter come later: it has what it will have.
+    pub(super) fn counter_wait(&mut self, inst: &Inst, mask: &Mask) -> Result<(), Fault> {
+        let wanted = self.lanes::<u32>(inst, 1)?.to_vec();
+        let (buffer, counters) = self.counters(inst, mask)?;
+        for (lane, at) in counters {
+            let (value, wanted) = (self.counter(buffer, lane, at)?, wanted[lane]);
+            if value < wanted {
+                let (array, element) = self.name(Space::Global(buffer), at);
+                let why = format!(
+                    "{array}[{element}] is {value} and is to be {wanted}, and no block that has started brings it"
+                );
+                return Err(Fault::Deadlock { at: self.site(lane), why });
+            }
+            self.order.acquire_by((buffer, at as u64), lane as u32, wanted);
+        }
+        Ok(())
+    }
+
+    /// The buffer of an instruction's counters, and the counter that each active thread means.
+    fn counters(&self, inst: &Inst, mask: &Mask) -> Result<(u16, Vec<(usize, usize)>), Fault> {
         let Space::Global(buffer) = self.space(inst, 0)? else {
             return Err(self.malformed("atomic operations are on global buffers"));
         };
@@ -280,25 +321,17 @@ impl Machine<'_> {
             return Err(self.malformed("atomic operations are on buffers that exist as a whole"));
         }
         let addresses = self.resolve(inst, 0, Shape { width: 1, offset: 0 }, mask, None)?;
-        let by = if add { Some(self.lanes::<u32>(inst, 1)?.to_vec()) } else { None };
-        let mut old = vec![0; addresses.len()];
-        for (lane, &at) in addresses.iter().enumerate().filter(|&(_, &at)| at != OFF) {
-            let array = &mut self.globals[buffer as usize];
-            if !array.is_filled(at) {
-                return Err(self.clash(Space::Global(buffer), lane, at, Touch::Read, &Clash::Unwritten));
-            }
-            let Some(data) = u32::of_mut(&mut array.data) else {
-                return Err(self.malformed("atomic operations are on U32 buffers"));
-            };
-            old[lane] = data[at];
-            self.order.acquire((buffer, at as u64), lane as u32);
-            if let Some(by) = &by {
-                data[at] = data[at].wrapping_add(by[lane]);
-                array.fill(at);
-                self.order.release((buffer, at as u64), lane as u32);
-            }
+        Ok((buffer, addresses.into_iter().enumerate().filter(|&(_, at)| at != OFF).collect()))
+    }
+
+    /// A counter's value.
+    fn counter(&self, buffer: u16, lane: usize, at: usize) -> Result<u32, Fault> {
+        let array = &self.globals[buffer as usize];
+        if !array.is_filled(at) {
+            return Err(self.clash(Space::Global(buffer), lane, at, Touch::Read, &Clash::Unwritten));
         }
-        self.define(inst, vec![Column::U32(old)])
+        let data = u32::of(&array.data);
+        data.map(|data| data[at]).ok_or_else(|| self.malformed("atomic operations are on U32 buffers"))
     }
 }
 

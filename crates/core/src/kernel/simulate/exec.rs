@@ -93,6 +93,7 @@ impl<'k> Machine<'k> {
         let run = options.sample_blocks.map_or(groups, |blocks| blocks.div_ceil(cluster).clamp(1, groups));
         let mask = Mask::new(vec![true; self.threads()]);
         for i in 0..run {
+            let i = if options.falling { run - 1 - i } else { i };
             let (last, steps) = (u128::from(groups - 1), u128::from(run - 1).max(1));
             self.group = (u128::from(i) * last / steps) as u64;
             self.order.begin(self.group);
@@ -151,8 +152,8 @@ impl<'k> Machine<'k> {
             Op::Store { width, offset, predicated, .. } => {
                 self.store(inst, Shape { width, offset }, predicated, mask)
             }
-            Op::AtomicAdd => self.atomic(inst, true, mask),
-            Op::AtomicLoad => self.atomic(inst, false, mask),
+            Op::AtomicAdd { .. } | Op::AtomicLoad | Op::CounterAdd => self.atomic(inst, mask),
+            Op::CounterWait => self.counter_wait(inst, mask),
             Op::Shuffle(mode) => self.shuffle(inst, mode, mask),
             Op::Mma(shape) => self.mma(inst, shape, mask),
             Op::Loop => self.run_loop(step, mask),
@@ -381,6 +382,14 @@ fn only_polls(code: &Code<'_>) -> bool {
     reads
         && code.steps.iter().all(|step| {
             !is_sync(step.inst.op)
-                && !matches!(step.inst.op, Op::Store { .. } | Op::AtomicAdd | Op::Loop | Op::If)
+                && !matches!(
+                    step.inst.op,
+                    Op::Store { .. }
+                        | Op::AtomicAdd { .. }
+                        | Op::CounterAdd
+                        | Op::CounterWait
+                        | Op::Loop
+                        | Op::If
+                )
         })
 }

@@ -78,6 +78,9 @@ fn lacking(block: &Block, limits: &Limits) -> Option<&'static str> {
             {
                 Some("bulk copies and transaction barriers")
             }
+            Op::CounterWait if !matches!(limits.api, Api::Ptx { .. }) => {
+                Some("blocks that can wait for each other")
+            }
             Op::Mma(_) if !tensor_cores || limits.subgroup != 32 => Some("matrix products"),
             _ => None,
         };

@@ -177,11 +177,6 @@ impl Array {
         self.filled.get(at).copied().unwrap_or(false)
     }
 
-    /// Marks an element that an atomic operation changed.
-    pub fn fill(&mut self, at: usize) {
-        self.filled[at] = true;
-    }
-
     /// Counts the sectors among `addresses` that cluster `group` had not touched yet in this way.
     pub fn stamp(&mut self, addresses: &[usize], group: u64, write: bool) -> u64 {
         let bytes = self.elem.bytes() as usize;

@@ -1,7 +1,7 @@
 //! Runs a kernel on the processor. What an operation does here is what it means; emitters must print code that
 //! does the same.
 //!
-//! **How it runs.** Clusters run one after another in order of index; all threads of one cluster run in step,
+//! **How it runs.** Clusters run one after another in order of index, or against it ([`Options::falling`]); all threads of one cluster run in step,
 //! instruction by instruction, with a mask for what branches and loops turn off. Each SSA value is one column
 //! over the threads. A kernel is correct only if its result does not depend on that order, so every access to
 //! memory is checked against the accesses that came before it: two accesses of different threads to one element,
@@ -20,9 +20,12 @@
 //!   is complete for a thread that waited for its phase, and after a block or cluster barrier for the others.
 //!   Because threads run in step, a wait must be satisfied by what stands before it in the program; otherwise it
 //!   is a [`Fault::Deadlock`].
-//! - Atomic operations, between clusters: an acquire sees what a block released to the same counter by
-//!   [`Op::AtomicAdd`](super::Op::AtomicAdd), which is what that block did before its last barrier. Atomic
-//!   accesses themselves never race. As clusters run in order, no cluster can wait for a later one.
+//! - Atomic operations, between clusters: an acquire ([`Op::AtomicAdd`](super::Op::AtomicAdd),
+//!   [`Op::AtomicLoad`](super::Op::AtomicLoad), [`Op::CounterWait`](super::Op::CounterWait)) sees what a block
+//!   released to the same counter by [`Op::AtomicAdd`](super::Op::AtomicAdd) or
+//!   [`Op::CounterAdd`](super::Op::CounterAdd), which is what that block did before its last barrier, and what it
+//!   had acquired. Atomic accesses themselves never race. As clusters run one after another, none can wait for
+//!   one that has not run: that is a [`Fault::Deadlock`].
 //!
 //! **Bulk copies.** A bulk store reads shared memory until its thread waits for its group; an ordinary store
 //! that it reads needs [`Op::AsyncFence`](super::Op::AsyncFence) by the thread that stored, and then a barrier.
@@ -47,6 +50,8 @@ mod sparse;
 mod sync;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_counters;
 #[cfg(test)]
 mod tests_order;
 #[cfg(test)]
@@ -176,6 +181,8 @@ pub struct Options {
     /// Run at most so many blocks, whole clusters spread evenly from the first of the launch to the last. `None`: all. Counts are of
     /// the blocks that ran ([`Report::blocks`]).
     pub sample_blocks: Option<u64>,
+    /// Run the blocks with the highest index first: hardware promises no order.
+    pub falling: bool,
 }
 
 /// Runs a launch on `buffers`, one for each of the kernel's buffers in order. A buffer keeps its content and may

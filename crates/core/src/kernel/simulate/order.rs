@@ -44,6 +44,17 @@ struct Acquired {
     seen: Rc<Vec<u32>>,
 }
 
+/// One release by adding to a counter.
+struct Release {
+    /// What the counter was then.
+    sum: u32,
+    block: usize,
+    /// What the block did before this time is released.
+    until: u32,
+    /// What it had acquired.
+    known: Vec<Rc<Vec<u32>>>,
+}
+
 /// The clocks of the cluster that runs.
 pub(super) struct Order {
     threads: u32,
@@ -67,6 +78,7 @@ pub(super) struct Order {
     pub arrived: Option<(u32, bool)>,
     phases: Vec<Phase>,
     released: HashMap<(u16, u64), Vec<u32>>,
+    releases: HashMap<(u16, u64), Vec<Release>>,
     acquired: Vec<Acquired>,
 }
 
@@ -86,6 +98,7 @@ impl Order {
             arrived: None,
             phases: Vec::new(),
             released: HashMap::new(),
+            releases: HashMap::new(),
             acquired: Vec::new(),
         }
     }
@@ -284,21 +297,18 @@ impl Order {
 
     // --- atomics ---
 
-    /// An atomic read-modify-write releases what the thread's block did before its last barrier.
-    pub fn release(&mut self, at: (u16, u64), lane: u32) {
+    /// An atomic read-modify-write that leaves a counter at `sum` releases what the thread's block did before its
+    /// last barrier.
+    pub fn release(&mut self, at: (u16, u64), lane: u32, sum: u32) {
         let rank = self.block(lane);
         let until = if self.threads == 1 { self.now } else { self.barriers[rank as usize] };
         let group = self.groups.last().map_or(0, |&(_, group)| group);
         let block = (group * u64::from(self.cluster)) as usize + rank as usize;
         let known: Vec<Rc<Vec<u32>>> = self.visible(lane).map(|a| Rc::clone(&a.seen)).collect();
+        let release = Release { sum, block, until, known };
         let blocks = self.blocks as usize;
-        let released = self.released.entry(at).or_insert_with(|| vec![0; blocks]);
-        for seen in known {
-            for (to, from) in released.iter_mut().zip(seen.iter()) {
-                *to = (*to).max(*from);
-            }
-        }
-        released[block] = released[block].max(until);
+        release.merge(self.released.entry(at).or_insert_with(|| vec![0; blocks]));
+        self.releases.entry(at).or_default().push(release);
     }
 
     /// An atomic read acquires what was released there.
@@ -307,6 +317,31 @@ impl Order {
             let seen = Rc::new(released.clone());
             self.acquired.push(Acquired { lane, time: self.now, seen });
         }
+    }
+
+    /// A wait for a sum acquires what was released up to it, and not what happens to have come since.
+    pub fn acquire_by(&mut self, at: (u16, u64), lane: u32, wanted: u32) {
+        let Some(releases) = self.releases.get(&at) else { return };
+        let before = releases.iter().position(|release| release.sum >= wanted).unwrap_or(releases.len());
+        let count = if wanted == 0 { 0 } else { (before + 1).min(releases.len()) };
+        if count == releases.len() {
+            return self.acquire(at, lane);
+        }
+        let mut seen = vec![0; self.blocks as usize];
+        releases[..count].iter().for_each(|release| release.merge(&mut seen));
+        self.acquired.push(Acquired { lane, time: self.now, seen: Rc::new(seen) });
+    }
+}
+
+impl Release {
+    /// Moves the times up to which each block is seen.
+    fn merge(&self, seen: &mut [u32]) {
+        for known in &self.known {
+            for (to, from) in seen.iter_mut().zip(known.iter()) {
+                *to = (*to).max(*from);
+            }
+        }
+        seen[self.block] = seen[self.block].max(self.until);
     }
 }
 

@@ -326,7 +326,7 @@ fn last_block_sums(acquires: bool) -> Result<GlobalBuffer, Fault> {
     only_thread(&mut b, 0, |b| {
         let at = b.addr(counter, zero);
         if acquires {
-            b.impure(Op::AtomicAdd, &[at, one], &[Type::U32]);
+            b.impure(Op::AtomicAdd { relaxed: false }, &[at, one], &[Type::U32]);
         }
     });
     b.barrier();

@@ -157,7 +157,7 @@ fn reports_add_up_and_blocks_can_be_sampled() {
     b.store(at, 0, &[t], Cache::Default, None);
     let kernel = b.finish();
     let mut sum = Report::default();
-    let options = Options { sample_blocks: Some(10) };
+    let options = Options { sample_blocks: Some(10), ..Options::default() };
     sum += simulate_with(&kernel, &Limits::h200(), &mut [&mut blank(Type::U32, 32000)], &options).unwrap();
     assert_eq!((sum.blocks, sum.global_sectors_written), (10, 40));
     sum += run(&kernel, &mut [&mut blank(Type::U32, 32000)]).unwrap();

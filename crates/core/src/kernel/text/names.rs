@@ -88,7 +88,9 @@ impl Display for Op {
             Self::RemoteStoreAsync { width, .. } => write!(f, ".{width}"),
             Self::BarrierInit { count } => write!(f, ".{count}"),
             Self::BulkWait { pending } => write!(f, ".{pending}"),
-            Self::ClusterArrive { relaxed: true } => f.write_str(".relaxed"),
+            Self::ClusterArrive { relaxed: true } | Self::AtomicAdd { relaxed: true } => {
+                f.write_str(".relaxed")
+            }
             _ => Ok(()),
         }
     }

@@ -118,11 +118,11 @@ impl Check<'_> {
                 let elem = self.pointed(inst).map_or(Type::Bool, |space| self.kernel.elem(space));
                 if elem.bytes() < 4 { Err(KernelError::Width { at, width, elem }) } else { Ok(()) }
             }
-            Op::AtomicAdd => {
+            Op::AtomicAdd { .. } | Op::CounterAdd => {
                 self.rights(inst, 0, true, Cache::Default)?;
                 self.rights(inst, 0, false, Cache::Default)
             }
-            Op::AtomicLoad => self.rights(inst, 0, true, Cache::Default),
+            Op::AtomicLoad | Op::CounterWait => self.rights(inst, 0, true, Cache::Default),
             Op::BulkLoad => self.rights(inst, 1, true, Cache::Default),
             Op::BulkStore => self.rights(inst, 0, false, Cache::Default),
             Op::MapRemote | Op::ClusterArrive { .. } | Op::ClusterWait => self.clustered(),

@@ -202,7 +202,7 @@ fn accesses() {
     let atomic = written(|b| {
         let (data, i) = (b.buffer("data", Type::U32, Access::Read, 64), b.special(Special::Lane));
         let data = b.addr(data, i);
-        b.impure(Op::AtomicAdd, &[data, i], &[Type::U32]);
+        b.impure(Op::AtomicAdd { relaxed: false }, &[data, i], &[Type::U32]);
     });
     assert!(matches!(atomic, KernelError::Access { does: "writes", declared: "read", .. }));
     let narrow = written(|b| {

@@ -285,7 +285,10 @@ fn counters() -> Kernel {
     let zero = b.u32(0);
     let p = b.addr(counter, zero);
     let one = b.u32(1);
-    let old = b.impure(Op::AtomicAdd, &[p, one], &[Type::U32])[0];
+    let old = b.impure(Op::AtomicAdd { relaxed: false }, &[p, one], &[Type::U32])[0];
+    let ticket = b.impure(Op::AtomicAdd { relaxed: true }, &[p, one], &[Type::U32])[0];
+    b.effect(Op::CounterAdd, &[p, one]);
+    b.effect(Op::CounterWait, &[p, ticket]);
     let now = b.impure(Op::AtomicLoad, &[p], &[Type::U32])[0];
     let sum = b.add(old, now);
     let last = b.cmp(Cmp::Ge, sum, one);
@@ -306,8 +309,10 @@ fn cached() -> Kernel {
     b.effect(Op::BulkPrefetch { predicated: true }, &[from, bytes, some]);
     let a = b.load(from, 0, 4, Cache::Stream, None);
     let c = b.load(to, 0, 4, Cache::Keep, None);
+    let d = b.load(to, 4, 4, Cache::L2, None);
     let sums: Vec<Value> = a.iter().zip(&c).map(|(&a, &c)| b.add(a, c)).collect();
     b.store(to, 0, &sums, Cache::Keep, None);
+    b.store(to, 8, &d, Cache::L2, None);
     b.finish()
 }
 

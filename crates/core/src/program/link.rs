@@ -1,0 +1,187 @@
+//! Passes to launches: lowers each, binds its buffers, and shares kernels and tables that are alike.
+
+use super::{Binding, Launch, Part, Program, Table, too_large};
+use crate::error::Error;
+use crate::kernel::{Kernel, Verified, pass};
+use crate::lower::fused::{self, Ring};
+use crate::lower::tile::{Choice, Tile};
+use crate::lower::{self, Lowered, Slot};
+use crate::pass::{Array, Pass, TableKind};
+use crate::problem::{Precision, Problem};
+use crate::tables;
+use crate::target::Limits;
+
+/// A program that is being put together.
+pub(super) struct Link<'a> {
+    limits: &'a Limits,
+    /// First byte of each region of the workspace, and its bytes.
+    regions: Vec<(u64, u64)>,
+    tables: Vec<TableKind>,
+    program: Program,
+    parts: Vec<Part>,
+}
+
+impl<'a> Link<'a> {
+    /// Nothing yet, with these regions and bytes of workspace.
+    pub fn new(
+        problem: &Problem,
+        limits: &'a Limits,
+        (regions, workspace_bytes): (Vec<(u64, u64)>, u64),
+    ) -> Self {
+        let program = Program {
+            problem: problem.clone(),
+            kernels: Vec::new(),
+            tables: Vec::new(),
+            launches: Vec::new(),
+            workspace_bytes,
+        };
+        Self { limits, regions, tables: Vec::new(), program, parts: Vec::new() }
+    }
+
+    /// A program of one pass, as it was lowered.
+    pub fn alone(mut self, pass: &Pass, lowered: Lowered) -> Result<Program, Error> {
+        let bindings = lowered.slots.iter().map(|slot| self.bind(slot, [pass, pass], None)).collect();
+        self.launch(lowered.kernel, bindings)?;
+        Ok(self.finish()?.0)
+    }
+
+    /// A launch of one pass.
+    pub fn single(&mut self, pass: &Pass, choice: &Choice) -> Result<(), Error> {
+        check_pass(pass, &choice.tile, self.limits)?;
+        let lowered = lower::lower(pass, &choice.tile, self.limits, &name(pass));
+        let bindings = lowered.slots.iter().map(|slot| self.bind(slot, [pass, pass], None)).collect();
+        self.launch(lowered.kernel, bindings)?;
+        self.part(choice, lowered.conflicts, lowered.exchanges);
+        Ok(())
+    }
+
+    /// A launch of two passes that a ring joins, and before it one that clears its counters. Whatever the run before
+    /// left there, and whether it came to its end, this one starts anew.
+    pub fn fused(&mut self, passes: [&Pass; 2], choices: [&Choice; 2], ring: &Ring) -> Result<(), Error> {
+        let tiles = choices.map(|choice| &choice.tile);
+        for (pass, tile) in passes.iter().zip(tiles) {
+            check_pass(pass, tile, self.limits)?;
+        }
+        let most = self.limits.max_blocks.min(u64::from(u32::MAX));
+        too_large("blocks of one launch", fused::blocks(passes, tiles, ring), most, self.limits)?;
+        let counters = self.bind(&Slot::Counters, passes, Some(ring));
+        self.launch(fused::clear(ring, self.limits), vec![counters])?;
+        let name = format!("{}_then_{}", name(passes[0]), name(passes[1]));
+        let lowered = fused::lower(passes, tiles, ring, self.limits, &name);
+        let bindings = lowered.slots.iter().map(|slot| self.bind(slot, passes, Some(ring))).collect();
+        self.launch(lowered.kernel, bindings)?;
+        for (i, choice) in choices.into_iter().enumerate() {
+            self.part(choice, lowered.conflicts[i], lowered.exchanges[i]);
+        }
+        Ok(())
+    }
+
+    pub fn finish(mut self) -> Result<(Program, Vec<Part>), Error> {
+        self.program.tables = contents(&self.tables, self.program.problem.precision, self.limits)?;
+        Ok((self.program, self.parts))
+    }
+
+    fn launch(&mut self, kernel: Kernel, bindings: Vec<Binding>) -> Result<(), Error> {
+        let kernel = optimise(kernel, self.limits)?;
+        let program = &mut self.program;
+        let known = program.kernels.iter().position(|other| *other == kernel);
+        let kernel = known.unwrap_or_else(|| {
+            program.kernels.push(kernel);
+            program.kernels.len() - 1
+        });
+        program.launches.push(Launch { kernel, bindings });
+        Ok(())
+    }
+
+    /// What became of a pass of the last launch.
+    fn part(&mut self, choice: &Choice, conflicts: f64, exchanges: u32) {
+        let launch = self.program.launches.len() - 1;
+        let Choice { tile, cost } = choice.clone();
+        self.parts.push(Part { tile, cost, conflicts, exchanges, launch });
+    }
+
+    /// What a slot of the first of these passes up to the last stands for.
+    fn bind(&mut self, slot: &Slot, [first, last]: [&Pass; 2], ring: Option<&Ring>) -> Binding {
+        let array = |array, plane| match array {
+            Array::Input => Binding::Input(plane),
+            Array::Output => Binding::Output(plane),
+            Array::Workspace(region) => {
+                let (offset, bytes) = self.regions[usize::from(region)];
+                Binding::Workspace { offset, bytes }
+            }
+        };
+        match (*slot, ring) {
+            (Slot::Source(plane), _) => array(first.src.array, plane),
+            (Slot::Destination(plane), _) => array(last.dst.array, plane),
+            (Slot::Counters, Some(ring)) => array(Array::Workspace(ring.counters), 0),
+            (Slot::Ring | Slot::Counters, _) => array(first.dst.array, 0),
+            (Slot::Table(kind), _) => {
+                let index = self.tables.iter().position(|&known| known == kind).unwrap_or_else(|| {
+                    self.tables.push(kind);
+                    self.tables.len() - 1
+                });
+                Binding::Table(index as u16)
+            }
+        }
+    }
+}
+
+/// Entries of a table at most: it is made on the host, in more memory than it takes on the device.
+const MOST_ENTRIES: u64 = 1 << 28;
+
+/// Bytes of the host's memory in which an entry is made.
+const MAKING: u64 = 96;
+
+/// What the kinds of table stand for.
+fn contents(kinds: &[TableKind], precision: Precision, limits: &Limits) -> Result<Vec<Table>, Error> {
+    let build = |&kind: &TableKind| {
+        too_large("entries of a table", kind.len(), MOST_ENTRIES, limits)?;
+        let bytes = kind.len() * MAKING;
+        // Whether there is room is found out here, where it can be said.
+        let room = Vec::<u8>::new().try_reserve_exact(bytes as usize);
+        room.map_err(|_| Error::OutOfMemory { device: "processor".into(), bytes })?;
+        Ok(tables::build(kind, precision))
+    };
+    kinds.iter().map(build).collect()
+}
+
+/// A kernel's name says what it does: readable in profilers and in emitted text.
+fn name(pass: &Pass) -> String {
+    let mut name = String::from("fft");
+    for axis in &pass.axes {
+        name += &format!("_{}", axis.dim.n);
+    }
+    if pass.axes.is_empty() {
+        name += "_copy";
+    }
+    name + match pass.precision {
+        Precision::F32 => "_f32",
+        Precision::F64 => "_f64",
+    }
+}
+
+fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Error> {
+    let name = kernel.name.clone();
+    pass::optimise(kernel, limits).map_err(|error| Error::Plan {
+        problem: format!("kernel {name}"),
+        reason: error.to_string(),
+        would_work: "the cpu device runs every problem".into(),
+    })
+}
+
+/// Refuses a pass whose arrays or launch are beyond the device, or whose indices into factors are beyond 32 bits.
+fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
+    if pass.load.is_some() || pass.store.is_some() {
+        let modulus = pass.twiddle.unwrap_or(1);
+        too_large("points of a convolution in several passes", modulus, 1 << 32, limits)?;
+    }
+    too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;
+    for side in [pass.src, pass.dst] {
+        let bytes = side.span * pass.precision.complex_bytes();
+        too_large("bytes of one array", bytes, limits.max_buffer_bytes, limits)?;
+        if !limits.index64 {
+            too_large("reals of one array", 2 * side.span, u64::from(u32::MAX / 2), limits)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,319 @@
+//! Two passes in a row in one launch, with what lies between them in a ring of slots that stays in the cache.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cost;
+use crate::lower::fused::{COUNTER_WORDS, Ring, TICKET_BYTES};
+use crate::lower::tile::{self, Choice};
+use crate::pass::{Array, Method, Operand, Pass, PassDim, Pointwise};
+use crate::problem::{Format, Placement, Problem};
+use crate::solve::mixed_radix;
+use crate::target::{Api, Limits};
+
+use super::Schedule;
+
+/// Two passes that share a launch, and the ring between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fuse {
+    /// The first of the two passes.
+    pub first: usize,
+    /// Slots of the ring, each for one item: what both passes do by itself, a transform or a volume.
+    pub slots: u32,
+    /// Items that the first pass is ahead of the second.
+    pub ahead: u32,
+}
+
+/// A way to fuse two passes: in which radices, with which tiles.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Offer {
+    pub fuse: Fuse,
+    pub tiles: [Choice; 2],
+    /// Of the axes of both passes.
+    methods: [Vec<Method>; 2],
+    /// What it must be expected to gain to be planned without being timed; `None`: it is only offered.
+    doubt: Option<f64>,
+}
+
+impl Offer {
+    fn cost(&self) -> f64 {
+        self.tiles.iter().map(|choice| choice.cost).sum()
+    }
+}
+
+/// Slots start at multiples of so many elements.
+const SLOT_ALIGNMENT: u64 = 64;
+/// Slots of a ring at most: more make no wait rarer.
+const MOST_SLOTS: u64 = 129;
+/// Slots up to which tiles of the first pass may well have to wait for theirs. Waiting early was seen to gain there if
+/// factors lie between the passes (4% at 2^20), and to lose 1 or 2% elsewhere.
+const FEW_SLOTS: u32 = 3;
+/// Tiles of a pair that are offered at most.
+const MOST_TILES: usize = 6;
+
+/// Every way to fuse two passes of a schedule that is worth a try; of each pair the likely best first. Tiles lead to
+/// the radices of their passes.
+pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) -> Vec<Offer> {
+    let shared_bytes = limits.shared_bytes.saturating_sub(TICKET_BYTES);
+    let limits = &Limits { shared_bytes, ..limits.clone() };
+    let mut all = Vec::new();
+    for first in 0..schedule.passes.len().saturating_sub(1) {
+        let (a, b) = (&schedule.passes[first], &schedule.passes[first + 1]);
+        let Some(pair) = Pair::of(a, b, problem) else { continue };
+        let versions = [versions(a), versions(b)];
+        let alone = [&pair.items[0][..], &pair.items[1]];
+        let tiles = tile::pairs([&versions[0], &versions[1]], alone, limits);
+        let mut own = Vec::new();
+        for found in tiles.into_iter().take(MOST_TILES) {
+            let passes = [0, 1].map(|i| versions[i][found.versions[i]].clone());
+            let methods = passes.clone().map(|pass| pass.axes.into_iter().map(|axis| axis.method).collect());
+            let step = pair.step([&passes[0], &passes[1]], &found.tiles);
+            let resident = u64::from(found.resident * limits.multiprocessors);
+            let held = [&found.tiles[0].tile, &found.tiles[1].tile];
+            let doubt = cost::fused::of_doubt([&passes[0], &passes[1]], held, step, resident, limits);
+            for (slots, ahead) in pair.rings(step, resident, limits) {
+                let factor = cost::fused::of_ring((slots, ahead), pair.count, step, resident);
+                let tiles = found.tiles.clone().map(|choice| Choice { cost: choice.cost * factor, ..choice });
+                own.push(Offer {
+                    fuse: Fuse { first, slots, ahead },
+                    tiles,
+                    methods: methods.clone(),
+                    doubt,
+                });
+            }
+        }
+        if let Some(cap) = problem.max_workspace {
+            own.retain(|offer| {
+                let choices = vec![Choice { cost: 0.0, ..offer.tiles[0].clone() }; schedule.passes.len()];
+                let (fused, _) = apply(schedule.clone(), choices, offer.clone(), problem);
+                fused.workspace(problem.precision).1 <= cap
+            });
+        }
+        own.sort_by(|x, y| x.cost().total_cmp(&y.cost()));
+        all.extend(own);
+    }
+    all
+}
+
+/// A pass as it is, and with as few stages as its length can have: a thread of a fused launch has registers for wide
+/// ones, and each exchange less is a time less that its block stands still with what others wait for.
+fn versions(pass: &Pass) -> Vec<Pass> {
+    let mut all = vec![pass.clone()];
+    if let [axis] = &pass.axes[..]
+        && let Method::MixedRadix(own) = &axis.method
+        && let Some(radices) = mixed_radix::widest(axis.dim.n).filter(|wide| wide.len() < own.len())
+    {
+        let mut wide = pass.clone();
+        wide.axes[0].method = Method::MixedRadix(radices);
+        all.push(wide);
+    }
+    all
+}
+
+/// The schedule with those pairs fused that are expected to gain by it.
+pub(crate) fn cheapest(
+    mut schedule: Schedule,
+    mut choices: Vec<Choice>,
+    problem: &Problem,
+    limits: &Limits,
+) -> (Schedule, Vec<Choice>) {
+    // Less than that stays in the cache by itself.
+    let bytes = 2 * problem.elements() * problem.precision.complex_bytes();
+    if bytes <= limits.l2_bytes {
+        return (schedule, choices);
+    }
+    let mut next = 0;
+    for offer in offers(&schedule, problem, limits) {
+        let at = offer.fuse.first;
+        let apart = choices[at].cost + choices[at + 1].cost;
+        if at >= next && offer.doubt.is_some_and(|doubt| doubt * offer.cost() < apart) {
+            next = at + 2;
+            (schedule, choices) = apply(schedule, choices, offer, problem);
+        }
+    }
+    (schedule, choices)
+}
+
+/// The schedule with one more pair fused.
+pub(crate) fn apply(
+    mut schedule: Schedule,
+    mut choices: Vec<Choice>,
+    offer: Offer,
+    problem: &Problem,
+) -> (Schedule, Vec<Choice>) {
+    let Fuse { first, slots, ahead } = offer.fuse;
+    let Some(pair) = Pair::of(&schedule.passes[first], &schedule.passes[first + 1], problem) else {
+        return (schedule, choices);
+    };
+    let slot = pair.slot();
+    let bytes = problem.precision.complex_bytes();
+    let counters = u64::from(COUNTER_WORDS * (2 * slots + 1)) * 4 / bytes;
+    let span = u64::from(slots) * slot;
+    let region = schedule.regions.len() as u8;
+    schedule.regions.extend([span, counters]);
+    let array = Array::Workspace(region);
+    let between = Operand { array, format: Format::Interleaved, offset: 0, span };
+    let [mut a, mut b] = [0, 1].map(|i| schedule.passes[first + i].clone());
+    for (pass, methods) in [&mut a, &mut b].into_iter().zip(offer.methods) {
+        pass.axes.iter_mut().zip(methods).for_each(|(axis, method)| axis.method = method);
+    }
+    (a.dst, b.src) = (between, between);
+    for dim in a.axes.iter_mut().map(|axis| &mut axis.dim).chain(&mut a.batch) {
+        dim.os = pair.stride(dim.n, dim.os);
+    }
+    for dim in b.axes.iter_mut().map(|axis| &mut axis.dim).chain(&mut b.batch) {
+        dim.is = pair.stride(dim.n, dim.is);
+    }
+    (schedule.passes[first], schedule.passes[first + 1]) = (a, b);
+    let [one, two] = offer.tiles;
+    (choices[first], choices[first + 1]) = (one, two);
+    let early = slots <= FEW_SLOTS && schedule.passes[first].twiddle.is_some();
+    let ring = Ring { slots, ahead, slot, counters: region + 1, early };
+    schedule.fused.push((offer.fuse, ring));
+    drop_unused(&mut schedule);
+    (schedule, choices)
+}
+
+/// Drops regions of the workspace that nothing lies in any more.
+fn drop_unused(schedule: &mut Schedule) {
+    let mut used = vec![false; schedule.regions.len()];
+    let operands = schedule.passes.iter().flat_map(|pass| [pass.src, pass.dst]);
+    let arrays = operands.map(|operand| operand.array);
+    let counters = schedule.fused.iter().map(|(_, ring)| Array::Workspace(ring.counters));
+    for array in arrays.chain(counters) {
+        if let Array::Workspace(region) = array {
+            used[usize::from(region)] = true;
+        }
+    }
+    let before = |region: u8| used[..usize::from(region)].iter().filter(|&&used| used).count() as u8;
+    for pass in &mut schedule.passes {
+        for side in [&mut pass.src, &mut pass.dst] {
+            if let Array::Workspace(region) = side.array {
+                side.array = Array::Workspace(before(region));
+            }
+        }
+    }
+    for (_, ring) in &mut schedule.fused {
+        ring.counters = before(ring.counters);
+    }
+    let mut keep = used.iter();
+    schedule.regions.retain(|_| keep.next().is_some_and(|&used| used));
+}
+
+/// Length and stride of a dimension in what lies between two passes.
+type Between = (u64, i64);
+
+/// Two passes of which the second reads what the first writes, item by item.
+struct Pair {
+    /// Items.
+    count: u64,
+    /// Repeated dimensions of each pass that number the items.
+    items: [Vec<usize>; 2],
+    /// Dimensions of an item, the fastest first.
+    local: Vec<Between>,
+    complex_bytes: u64,
+}
+
+impl Pair {
+    fn of(a: &Pass, b: &Pass, problem: &Problem) -> Option<Self> {
+        let plain = |pass: &Pass| {
+            let stages = |method: &Method| matches!(method, Method::MixedRadix(_));
+            !pass.moves() && !pass.axes.is_empty() && pass.axes.iter().all(|axis| stages(&axis.method))
+        };
+        let whole = |factor: Option<Pointwise>| factor.is_none_or(|factor| factor.limit.is_none());
+        // What is overwritten must be what the same item has read.
+        let moved = problem.placement == Placement::InPlace
+            && problem.transform.iter().chain(&problem.batch).any(|dim| dim.is != dim.os);
+        let apart = a.src.array != b.dst.array || (a.src == b.dst && !moved);
+        if a.dst != b.src || !plain(a) || !plain(b) || !whole(a.store) || !whole(b.load) || !apart {
+            return None;
+        }
+        let out = |dim: &PassDim| (dim.n, dim.os);
+        let into = |dim: &PassDim| (dim.n, dim.is);
+        let mut written: Vec<Between> =
+            a.axes.iter().map(|axis| out(&axis.dim)).chain(a.batch.iter().map(out)).collect();
+        let mut read: Vec<Between> =
+            b.axes.iter().map(|axis| into(&axis.dim)).chain(b.batch.iter().map(into)).collect();
+        for side in [&mut written, &mut read] {
+            side.retain(|&(n, _)| n > 1);
+            side.sort_by_key(|&(_, stride)| stride.unsigned_abs());
+        }
+        if written != read {
+            return None;
+        }
+        // Repeated in both passes, and further apart than all that is not.
+        let find = |pass: &Pass, between: Between, side: fn(&PassDim) -> Between| {
+            pass.batch.iter().position(|dim| side(dim) == between)
+        };
+        let mut items = [Vec::new(), Vec::new()];
+        let mut count = 1;
+        while let Some(&slowest) = written.last()
+            && let (Some(x), Some(y)) = (find(a, slowest, out), find(b, slowest, into))
+        {
+            written.pop();
+            items[0].push(x);
+            items[1].push(y);
+            count *= slowest.0;
+        }
+        // Whoever counts the items goes by the dimensions in the order in which the passes name them.
+        let ranks = |at: &[usize]| at.iter().map(|d| at.iter().filter(|&other| other < d).count()).collect();
+        let [one, two]: [Vec<usize>; 2] = [ranks(&items[0]), ranks(&items[1])];
+        if one != two {
+            return None;
+        }
+        // Where results take the place of the data, an item's are to take that of its own.
+        let stays = |(&x, &y): (&usize, &usize)| a.batch[x].is == b.batch[y].os;
+        if a.src == b.dst && !items[0].iter().zip(&items[1]).all(stays) {
+            return None;
+        }
+        Some(Self { count, items, local: written, complex_bytes: problem.precision.complex_bytes() })
+    }
+
+    /// Elements of a slot.
+    fn slot(&self) -> u64 {
+        self.local.iter().map(|&(n, _)| n).product::<u64>().next_multiple_of(SLOT_ALIGNMENT)
+    }
+
+    /// Stride in a slot of a dimension of what lies between; 0 for those that number the items.
+    fn stride(&self, n: u64, stride: i64) -> i64 {
+        let Some(at) = self.local.iter().position(|&dim| dim == (n, stride)) else { return 0 };
+        self.local[..at].iter().map(|&(n, _)| n as i64).product()
+    }
+
+    /// Tiles of an item in both passes.
+    fn step(&self, passes: [&Pass; 2], tiles: &[Choice; 2]) -> u64 {
+        let count = |i: usize| {
+            passes[i].batch.iter().zip(&tiles[i].tile.batch).map(|(dim, &held)| dim.n.div_ceil(held))
+        };
+        let all: u64 = [0, 1].iter().map(|&i| count(i).product::<u64>()).sum();
+        all / self.count.max(1)
+    }
+
+    /// Slots and distances worth a try when an item has `step` tiles and `resident` blocks run at once, the likely
+    /// best first.
+    fn rings(&self, step: u64, resident: u64, limits: &Limits) -> Vec<(u32, u32)> {
+        // Only there does a block that waits for another not keep it from running.
+        if !matches!(limits.api, Api::Ptx { .. }) {
+            return Vec::new();
+        }
+        let bytes = self.slot() * self.complex_bytes;
+        let most = (limits.l2_bytes / 2 / bytes).min(self.count).min(MOST_SLOTS);
+        let (ahead, spare) = cost::fused::best_ring(step, resident);
+        let mut rings = Vec::new();
+        for (ahead, spare) in [
+            (ahead, spare),
+            (ahead, spare + 1),
+            (ahead - 1, spare),
+            (ahead + 1, spare),
+            (ahead / 2, spare),
+            (1, 1),
+        ] {
+            let ahead = ahead.clamp(1, most.max(2) - 1);
+            let ring = ((ahead + spare).min(most) as u32, ahead as u32);
+            if most >= 2 && !rings.contains(&ring) {
+                rings.push(ring);
+            }
+        }
+        rings
+    }
+}

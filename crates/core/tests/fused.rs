@@ -1,0 +1,274 @@
+//! Two passes in one launch, on the simulator: against the reference, without races, whatever the order of the blocks
+//! and whatever lies in the workspace.
+
+#[allow(dead_code, reason = "only a part is needed here")]
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::Workspace;
+use num_complex::Complex;
+use warpfft_core::kernel::simulate::Options;
+use warpfft_core::kernel::verify::verify;
+use warpfft_core::kernel::{Block, Kernel, Op};
+use warpfft_core::problem::{Dim, Placement, Precision, Problem};
+use warpfft_core::program::{Binding, Compiled, Program};
+use warpfft_core::recipe::{Recipe, candidates};
+use warpfft_core::request::Fft;
+use warpfft_core::target::Limits;
+
+/// A device of few blocks that hold little, so that short transforms take two passes and rings are short, and whose cache
+/// holds that many KB.
+fn small(kilobytes: u64) -> Limits {
+    Limits {
+        name: format!("small, {kilobytes} KB of cache"),
+        shared_bytes: 2048 + 128,
+        max_threads: 64,
+        max_cluster: 1,
+        multiprocessors: 1,
+        l2_bytes: kilobytes << 10,
+        ..Limits::h200()
+    }
+}
+
+fn request(shape: &[u64], batch: u64, precision: Precision) -> Fft {
+    Fft::new(shape.to_vec()).batch(batch).precision(precision)
+}
+
+/// Recipes of a problem that fuse passes.
+fn fused(problem: &Problem, limits: &Limits) -> Vec<Recipe> {
+    let all = candidates(problem, limits, 200).expect("it has plans").into_iter().map(|one| one.recipe);
+    all.filter(|recipe| !recipe.fused.is_empty()).collect()
+}
+
+/// Runs a program on random data, several times in the same workspace.
+fn check_program(program: &Program, limits: &Limits, what: &str) -> Result<(), String> {
+    let problem = &program.problem;
+    let precision = problem.precision;
+    let tolerance = if precision == Precision::F32 { 1.5e-6 } else { 2e-15 };
+    let mut workspace = Workspace::new();
+    for falling in [false, true] {
+        let input = common::random(problem.input_span().end as usize, precision);
+        let before = match problem.placement {
+            Placement::InPlace => input.clone(),
+            Placement::OutOfPlace => common::random(problem.output_span().end as usize, precision),
+        };
+        let options = Options { falling, ..Options::default() };
+        let (got, _) = common::run_in(program, limits, &input, &before, &mut workspace, &options)?;
+        let error = common::error(&got, &common::reference(problem, &input, &before));
+        assert!(error < tolerance, "{what}: relative error {error:.2e}");
+    }
+    Ok(())
+}
+
+fn check(recipe: &Recipe, problem: &Problem, limits: &Limits) -> Compiled {
+    let what = format!("{problem:?} {recipe:?}");
+    let compiled = Compiled::by(recipe, problem, limits).unwrap_or_else(|error| panic!("{what}: {error}"));
+    check_program(&compiled.program, limits, &what).unwrap_or_else(|fault| panic!("{what}: {fault}"));
+    compiled
+}
+
+#[test]
+fn every_ring_and_batch_computes_the_transform() {
+    let (mut rings, mut early) = (BTreeSet::new(), BTreeSet::new());
+    for precision in [Precision::F32, Precision::F64] {
+        for batch in [2, 3, 7, 19] {
+            for n in [1024, 900] {
+                let problem = request(&[n], batch, precision).build().expect("it is possible");
+                let limits = small(160);
+                let mut seen = BTreeSet::new();
+                for recipe in fused(&problem, &limits).into_iter().filter(|recipe| recipe.tiles.len() == 2) {
+                    let ring = (recipe.fused[0].slots, recipe.fused[0].ahead);
+                    if seen.insert(ring) {
+                        let compiled = check(&recipe, &problem, &limits);
+                        rings.insert(ring);
+                        early.insert(compiled.schedule.fused[0].1.early);
+                    }
+                }
+                assert!(!seen.is_empty(), "{n} x {batch}: nothing is fused");
+                assert!(seen.iter().all(|&(slots, ahead)| u64::from(slots) <= batch && ahead < slots));
+            }
+        }
+    }
+    assert!(rings.len() >= 6 && rings.contains(&(2, 1)) && rings.contains(&(3, 2)), "{rings:?}");
+    assert_eq!(early.len(), 2);
+}
+
+/// One transform of two passes has nothing to be fused with.
+#[test]
+fn what_is_alone_stays_in_two_launches() {
+    for n in [1024, 1500] {
+        let problem = request(&[n], 1, Precision::F32).build().expect("it is possible");
+        assert!(fused(&problem, &small(160)).iter().all(|recipe| recipe.tiles.len() > 2));
+        let webgpu = Limits { l2_bytes: 1 << 20, ..Limits::webgpu_min() };
+        let many = request(&[1 << 14], 64, Precision::F32).build().expect("it is possible");
+        assert!(fused(&many, &webgpu).is_empty());
+    }
+}
+
+/// Runs a few recipes that fuse; panics if there are none.
+fn check_some(problem: &Problem, limits: &Limits) {
+    let recipes = fused(problem, limits);
+    assert!(!recipes.is_empty(), "{problem:?}: nothing is fused");
+    for recipe in recipes.iter().step_by(recipes.len().div_ceil(4)) {
+        check(recipe, problem, limits);
+    }
+}
+
+#[test]
+fn planes_volumes_directions_and_placements() {
+    let limits = small(160);
+    for shape in [&[32, 32][..], &[30, 50], &[8, 8, 32], &[8, 8, 8], &[1024], &[1080]] {
+        for precision in [Precision::F32, Precision::F64] {
+            let asked = || request(shape, 5, precision);
+            for request in [asked(), asked().inverse(), asked().in_place(), asked().in_place().inverse()] {
+                check_some(&request.build().expect("it is possible"), &limits);
+            }
+        }
+    }
+}
+
+/// Gaps, columns, several repeated dimensions, falling strides and separate planes.
+#[test]
+fn strides_and_formats() {
+    use warpfft_core::problem::Format::{Interleaved, Planar};
+    let base = request(&[1024], 5, Precision::F32).build().expect("it is possible");
+    let cases = [
+        (vec![Dim::new(1024, 1, 1)], vec![Dim::new(5, 1031, 1100)], 3, 7),
+        (vec![Dim::new(1024, 5, 7)], vec![Dim::new(4, 1, 1), Dim::new(6, 5120, 7168)], 0, 0),
+        (vec![Dim::new(1024, 1, 1)], vec![Dim::new(2, 3072, 1024), Dim::new(3, 1024, 2048)], 1, 0),
+        (vec![Dim::new(1024, -1, 1)], vec![Dim::new(5, 1024, -1024)], 1023, 4096),
+        (vec![Dim::new(32, 32, 1), Dim::new(32, 1, 32)], vec![Dim::new(6, 1024, 1024)], 0, 0),
+    ];
+    for (transform, batch, input_offset, output_offset) in cases {
+        for (input, output) in [(Interleaved, Interleaved), (Planar, Interleaved), (Planar, Planar)] {
+            let (transform, batch) = (transform.clone(), batch.clone());
+            let problem =
+                Problem { transform, batch, input_offset, output_offset, input, output, ..base.clone() };
+            check_some(&problem, &small(160));
+        }
+    }
+}
+
+/// A convolution through memory has two pairs of passes.
+#[test]
+fn convolutions_through_memory() {
+    let limits = Limits { l2_bytes: 96 << 10, ..small(0) };
+    let problem = request(&[347], 40, Precision::F32).build().expect("it is possible");
+    let planned = Compiled::of(&problem, &limits).expect("it has a plan");
+    assert_eq!(planned.schedule.fused, [], "nothing like it was timed");
+    assert!(planned.schedule.passes.len() >= 4, "{:?}", planned.schedule.plans);
+    let recipes = fused(&problem, &limits);
+    let first = |at: usize| recipes.iter().find(|recipe| recipe.fused[0].first == at).expect("it is offered");
+    let (one, other) = (first(0), first(2));
+    let tiles = one.tiles[..2].iter().chain(&other.tiles[2..]).cloned().collect();
+    let both = Recipe { tiles, fused: vec![one.fused[0], other.fused[0]], ..one.clone() };
+    for recipe in [one, other, &both] {
+        check(recipe, &problem, &limits);
+    }
+}
+
+/// The planner's own choice, with exact workspace.
+#[test]
+fn what_exceeds_the_cache_is_fused() {
+    let limits = small(160);
+    let problem = request(&[1024], 64, Precision::F32).build().expect("it is possible");
+    let compiled = Compiled::of(&problem, &limits).expect("it has a plan");
+    let [(fuse, ring)] = compiled.schedule.fused[..] else { panic!("{:?}", compiled.schedule.fused) };
+    assert_eq!((fuse.slots, fuse.ahead), (7, 5));
+    let counters = (128 * (2 * u64::from(fuse.slots) + 1)).next_multiple_of(512);
+    assert_eq!(compiled.program.workspace_bytes, u64::from(fuse.slots) * ring.slot * 8 + counters);
+    assert_eq!(compiled.program.launches.len(), 2);
+    check_program(&compiled.program, &limits, "1024").expect("no races");
+    // In the cache anyway.
+    let few = request(&[1024], 8, Precision::F32).build().expect("it is possible");
+    assert_eq!(Compiled::of(&few, &limits).expect("it has a plan").schedule.fused, []);
+}
+
+/// Takes the n-th instruction of an operation out of a kernel.
+fn without(kernel: &Kernel, op: Op, n: usize) -> Kernel {
+    fn walk(block: &mut Block, op: Op, left: &mut usize) {
+        block.insts.retain(|inst| {
+            let is = inst.op == op;
+            *left = left.wrapping_sub(usize::from(is));
+            !(is && *left == usize::MAX)
+        });
+        block.insts.iter_mut().flat_map(|inst| &mut inst.blocks).for_each(|inner| walk(inner, op, left));
+    }
+    let mut kernel = kernel.clone();
+    let mut left = n;
+    walk(&mut kernel.body, op, &mut left);
+    assert!(left > n, "no such instruction");
+    kernel
+}
+
+/// A fused program of 24 transforms, and a device for it.
+fn sample() -> (Compiled, Limits) {
+    let limits = small(160);
+    let problem = request(&[1024], 24, Precision::F32).build().expect("it is possible");
+    let compiled = Compiled::of(&problem, &limits).expect("it has a plan");
+    assert_eq!(compiled.program.kernels.len(), 2);
+    (compiled, limits)
+}
+
+#[test]
+fn a_missing_wait_is_a_race_and_a_missing_signal_a_deadlock() {
+    let (compiled, limits) = sample();
+    let fault = |op, n| {
+        let mut program = compiled.program.clone();
+        program.kernels[1] = verify(without(&program.kernels[1], op, n)).expect("it is well formed");
+        check_program(&program, &limits, "planted").expect_err("something is missing")
+    };
+    // The first pass waits for room, the second for data.
+    for n in [0, 1] {
+        let missed = fault(Op::CounterWait, n);
+        assert!(missed.contains("ring") && missed.contains("races with a"), "{missed}");
+        let missed = fault(Op::CounterAdd, n);
+        assert!(missed.contains("waits forever: counters["), "{missed}");
+    }
+    // Counters that an earlier run left are no start.
+    let mut program = compiled.program.clone();
+    program.launches.remove(0);
+    let missed = check_program(&program, &limits, "planted").expect_err("the counters are not ready");
+    assert!(missed.contains("counters[0] is read but was never written"), "{missed}");
+}
+
+/// What is planned for the H200: rings as they were timed, bytes that move, bank conflicts, and errors.
+#[test]
+fn long_rows_on_the_h200() {
+    for (n, batch, ring) in [(1 << 18, 20, (7, 5, false)), (1 << 20, 14, (3, 2, true))] {
+        let limits = Limits::h200();
+        let problem = request(&[n], batch, Precision::F32).build().expect("it is possible");
+        let compiled = Compiled::of(&problem, &limits).expect("it has a plan");
+        let fused = compiled.schedule.fused.iter().map(|(fuse, ring)| (fuse.slots, fuse.ahead, ring.early));
+        assert_eq!(fused.collect::<Vec<_>>(), [ring]);
+        let program = compiled.program;
+        let kernel = &program.kernels[program.launches[1].kernel];
+        assert_eq!((kernel.threads, kernel.min_blocks), (256, 2));
+        let input = common::random((n * batch) as usize, Precision::F32);
+        let (got, report) = common::run(&program, &limits, &input, &input).expect("it runs");
+        let want = common::reference(&problem, &input, &input);
+        let mut theirs: Vec<_> = input.iter().map(|z| Complex::new(z.re as f32, z.im as f32)).collect();
+        rustfft::FftPlanner::new().plan_fft_forward(n as usize).process(&mut theirs);
+        let theirs: Vec<_> = theirs.iter().map(|z| Complex::new(z.re.into(), z.im.into())).collect();
+        let (ours, theirs) = (common::error(&got, &want), common::error(&theirs, &want));
+        println!("{n}: error {ours:.2e}, rustfft {theirs:.2e}, {report:?}");
+        assert!(ours < 1.5 * theirs, "{n}: {ours:.2e} against {theirs:.2e}");
+        // Twice the data each way, and beside it tables, counters, and a ticket a block.
+        let data = 2 * n * batch * 8 / 32;
+        assert!(report.global_sectors_written < data + data / 100, "{}", report.global_sectors_written);
+        assert!(report.minimal_sectors_read < data * 5 / 4, "{}", report.minimal_sectors_read);
+        assert!(report.shared_wavefronts <= report.shared_accesses * 17 / 16, "bank conflicts");
+    }
+}
+
+#[test]
+fn workspace_is_bound_once() {
+    let (compiled, _) = sample();
+    for launch in &compiled.program.launches {
+        let all: BTreeSet<String> = launch.bindings.iter().map(|binding| format!("{binding:?}")).collect();
+        assert_eq!(all.len(), launch.bindings.len());
+    }
+    let ring = |binding: &&Binding| matches!(binding, Binding::Workspace { .. });
+    assert_eq!(compiled.program.launches[1].bindings.iter().filter(ring).count(), 2);
+}
