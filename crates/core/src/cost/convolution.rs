@@ -71,7 +71,15 @@ impl Model<'_> {
         let blocks = by_shared.min(by_threads).min(by_registers).max(1);
         let per_thread = self.elements.div_ceil(u64::from(threads)) as u32;
         // Left alone, the assembler loads tables ahead of their use until its registers are full.
-        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked: blocks > 1, stays })
+        Some(Occupancy {
+            per_thread,
+            registers,
+            shared_bytes,
+            blocks,
+            asked: blocks > 1,
+            told: blocks,
+            stays,
+        })
     }
 
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.

@@ -17,8 +17,11 @@ pub struct Occupancy {
     pub shared_bytes: u32,
     /// Blocks that a multiprocessor holds.
     pub blocks: u32,
-    /// The assembler has to be asked to make room for that many blocks.
+    /// The assembler has to be thrifty to make room for that many blocks.
     pub asked: bool,
+    /// Blocks that the assembler is told of, 1 or more. A driver's linker does not aim at any number by itself, and
+    /// was seen to take twice the registers that a kernel needs.
+    pub told: u32,
     /// Blocks stay and take tile after tile, with the next one under way and tables in registers.
     pub stays: bool,
 }
@@ -70,16 +73,24 @@ impl Model<'_> {
                 shared_bytes,
                 blocks,
                 asked: true,
+                told: blocks,
                 stays: false,
             });
         }
-        let blocks = most.min(limits.registers_per_sm / (registers.next_multiple_of(8) * warps)).max(1);
+        let fit = |registers: u32| {
+            most.min(limits.registers_per_sm / (registers.next_multiple_of(8) * warps)).max(1)
+        };
+        let blocks = fit(registers);
+        // Roots of the twiddle between passes are loaded ahead, most of them where a thread holds much.
+        let ahead = if per_thread > 24 { 45 } else { 12 };
+        let told = if self.twiddled { fit(registers + ahead * words) } else { blocks };
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
         let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
         let asked = blocks == 1 && most >= 2 && uneven == 0 && least <= file / 2;
-        let (blocks, registers) = if asked { (2, file / 2 / 8 * 8) } else { (blocks, registers) };
-        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, stays: false })
+        let (blocks, told, registers) =
+            if asked { (2, 2, file / 2 / 8 * 8) } else { (blocks, told, registers) };
+        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, told, stays: false })
     }
 
     /// Words of a real number.

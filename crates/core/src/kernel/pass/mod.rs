@@ -62,16 +62,20 @@ pub fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Ker
 /// loads ahead of their use; loops keep it from moving them far.
 const ROOM: u32 = 16;
 /// The same in kernels without loops.
-const FLAT_ROOM: u32 = 16;
+const FLAT_ROOM: u32 = 20;
 
-/// Asks for fewer resident blocks where the live values would not fit: spilling costs more than a block less.
-/// Clusters count on the number of theirs, and two are asked of a kernel without loops only where it was found to be
-/// worth being thrifty.
+/// Tells the assembler of fewer resident blocks where the live values would not fit: spilling costs more than a block
+/// less. Clusters count on the number of theirs, and two are asked of a kernel without loops only where it can be
+/// thrifty.
 fn relax(kernel: &mut Kernel, limits: &Limits) {
     let (room, least) = if has_loop(&kernel.body) { (ROOM, 1) } else { (FLAT_ROOM, 2) };
     let need = (max_live(kernel) + room).min(limits.registers_per_thread);
     while kernel.cluster == 1 && kernel.min_blocks > least && allowed(kernel, limits) < need {
         kernel.min_blocks -= 1;
+    }
+    // Blocks that fit whatever each thread takes: the word alone makes the assembler load ahead until it spills.
+    if kernel.cluster == 1 && allowed(kernel, limits) == limits.registers_per_thread {
+        kernel.min_blocks = 0;
     }
 }
 
