@@ -17,7 +17,7 @@ use crate::planner::Planner;
 use crate::problem::{Precision, Problem};
 use crate::schedule::fuse::{self, Fuse, Offer};
 use crate::schedule::{self, Schedule};
-use crate::solve::SOLVERS;
+use crate::solve::{self, SOLVERS};
 use crate::target::Limits;
 
 /// Everything that the compiler was free to choose.
@@ -269,11 +269,7 @@ fn tiles(pass: &Pass, limits: &Limits) -> Vec<Choice> {
 fn falling(plan: &Plan) -> Plan {
     let inner = |inner: &Plan| Box::new(falling(inner));
     match plan {
-        Plan::MixedRadix(radices) => {
-            let mut radices = radices.clone();
-            radices.sort_unstable_by(|a, b| b.cmp(a));
-            Plan::MixedRadix(radices)
-        }
+        Plan::MixedRadix(_) => solve::falling(plan.clone()),
         Plan::Split(parts) => Plan::Split(parts.iter().map(falling).collect()),
         Plan::InPlace { parts, early } => {
             Plan::InPlace { parts: parts.iter().map(falling).collect(), early: early.clone() }

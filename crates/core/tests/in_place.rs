@@ -148,6 +148,34 @@ fn tiles_of_clusters_map_to_themselves() {
 }
 
 #[test]
+fn a_cap_with_room_for_a_ring_is_kept() {
+    let limits = Limits { shared_bytes: 2048 + 128, multiprocessors: 1, l2_bytes: 1 << 17, ..small(1) };
+    let (mut fused, mut in_place) = (0, 0);
+    for shape in [&[1024][..], &[1024, 4], &[16, 1024]] {
+        let batch = 6;
+        let bytes = 8 * batch * shape.iter().product::<u64>();
+        for cap in [0, bytes / 2] {
+            let ask = Fft::new(shape.to_vec()).batch(batch).max_workspace(cap);
+            for problem in [ask.clone(), ask.in_place()].map(|ask| ask.build().expect("it is possible")) {
+                for one in candidates(&problem, &limits, 40).expect("it has plans") {
+                    let compiled = Compiled::by(&one.recipe, &problem, &limits).expect("it was just offered");
+                    let program = &compiled.program;
+                    assert!(program.workspace_bytes <= cap, "{shape:?}: {} bytes", program.workspace_bytes);
+                    in_place += usize::from(matches!(one.recipe.plans[0], Plan::InPlace { .. }));
+                    // The others are run by the tests above.
+                    if one.recipe.fused.is_empty() {
+                        continue;
+                    }
+                    fused += 1;
+                    check(&problem, program, &limits, &format!("{shape:?} below {cap}: {:?}", one.recipe));
+                }
+            }
+        }
+    }
+    assert!(fused > 0 && in_place > 0, "{fused} fused, {in_place} in place");
+}
+
+#[test]
 fn volumes_without_workspace() {
     let limits = small(1);
     for shape in [&[32, 32, 32][..], &[64, 5, 64], &[256, 6], &[6, 256], &[512, 256]] {

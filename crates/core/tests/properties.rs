@@ -111,17 +111,7 @@ fn the_explanation_is_of_the_program() {
 /// A tile of random digits without weights.
 fn random_digits(rng: &mut impl Rng) -> Digits {
     let count = rng.random_range(1..=5);
-    let digit = |size| Digit {
-        size,
-        is: 0,
-        os: 0,
-        load_index: 0,
-        store_index: 0,
-        twiddle: 0,
-        axis: None,
-        batch: None,
-        output: 0,
-    };
+    let digit = |size| Digit { size, ..Digit::STILL };
     Digits {
         all: (0..count).map(|_| digit(rng.random_range(2..=9))).collect(),
         stages: Vec::new(),

@@ -8,7 +8,8 @@ use crate::pass::{CoprimePart, TableKind};
 use crate::problem::Direction;
 
 use super::digits::{Digit, Layout};
-use super::in_place::{Line, swapped};
+use super::in_place::swapped;
+use super::line::Line;
 use super::places::{Places, alone, arrange};
 use super::{Held, Lowering, Slot};
 

@@ -34,6 +34,19 @@ pub struct Digit {
 }
 
 impl Digit {
+    /// One value, and no weight anywhere.
+    pub const STILL: Self = Self {
+        size: 1,
+        is: 0,
+        os: 0,
+        load_index: 0,
+        store_index: 0,
+        twiddle: 0,
+        axis: None,
+        batch: None,
+        output: 0,
+    };
+
     /// A whole axis as one digit.
     fn of_axis(axis: &Axis, index: usize) -> Self {
         Self {

@@ -6,151 +6,17 @@
 
 use crate::codelet;
 use crate::kernel::{Cache, Cmp, Cx, Space, Value};
-use crate::pass::{CoprimePart, PartKind, PassDim, TableKind};
+use crate::pass::{PartKind, TableKind};
 use crate::problem::Direction;
 
 use super::Lowering;
-use super::digits::{Digit, Digits, Layout, Threads};
+use super::digits::{Layout, Threads};
+use super::line::Line;
 use super::memory::{Bound, Side};
-use super::places::{Places, alone};
 
 /// Bytes of a thread whose groups are written one after another where they come from global memory, so that all are
 /// under way at once; more are a loop.
 const UNROLLED: u64 = 128;
-
-/// A digit that no stage transforms.
-const STILL: Digit = Digit {
-    size: 1,
-    is: 0,
-    os: 0,
-    load_index: 0,
-    store_index: 0,
-    twiddle: 0,
-    axis: None,
-    batch: None,
-    output: 0,
-};
-
-/// A part over all others, as it lies in shared memory.
-#[derive(Debug, Clone)]
-pub(super) struct Line<'a> {
-    part: &'a CoprimePart,
-    /// A digit of each stage, slowest first, then those that it leaves alone.
-    pub digits: Digits,
-    /// Distance of each digit in shared memory.
-    pub strides: Vec<i64>,
-    /// Weight of each digit in a point's index.
-    index: Vec<i64>,
-    /// Weight of each digit in a point's frequency.
-    frequency: Vec<i64>,
-    /// Where Rader's first point stands.
-    first: i64,
-    /// The first stage reads global memory, the last one writes it.
-    direct: bool,
-}
-
-impl<'a> Line<'a> {
-    /// Part `own` of an axis; `batch` are the tile's repeated dimensions.
-    pub fn of(
-        (dim, parts): (&PassDim, &'a [CoprimePart]),
-        own: usize,
-        places: &Places,
-        batch: &[Digit],
-    ) -> Self {
-        let part = &parts[own];
-        let direct = alone(parts).is_some();
-        let mut all = Vec::new();
-        let mut strides = places.parts[own].strides.clone();
-        let (mut index, mut frequency) = (Vec::new(), Vec::new());
-        let mut done = 1;
-        for &radix in &part.radices {
-            frequency.push(done as i64);
-            done *= u64::from(radix);
-            index.push((part.points() / done) as i64);
-            let weight = index[index.len() - 1];
-            all.push(Digit {
-                size: radix,
-                is: dim.is * weight,
-                os: dim.os * weight,
-                load_index: dim.load_index as i64 * weight,
-                store_index: dim.store_index as i64 * weight,
-                axis: Some(0),
-                output: weight,
-                ..STILL
-            });
-        }
-        let others = parts.iter().zip(&places.parts).enumerate().filter(|&(i, _)| i != own);
-        for (_, (other, place)) in others {
-            all.push(Digit { size: other.n as u32, ..STILL });
-            strides.push(place.stride());
-        }
-        for (digit, &stride) in batch.iter().zip(&places.batch) {
-            all.push(*digit);
-            strides.push(stride);
-        }
-        index.resize(all.len(), 0);
-        frequency.resize(all.len(), 0);
-        let stages = vec![(0..part.radices.len()).collect()];
-        let first = places.parts[own].first;
-        let digits = Digits::new(all, stages);
-        Self { part, digits, strides, index, frequency, first, direct }
-    }
-
-    fn stages(&self) -> usize {
-        self.part.radices.len()
-    }
-
-    fn convolves(&self) -> bool {
-        self.part.kind != PartKind::MixedRadix
-    }
-
-    /// The layout of each stage.
-    pub fn layouts(&self) -> impl Iterator<Item = Layout> + '_ {
-        (0..self.stages()).map(|stage| self.layout(stage))
-    }
-
-    /// Neighbouring threads touch neighbouring elements: of global memory where it is touched, of a chirp's spectrum
-    /// at the product, which comes from further away than the points.
-    fn layout(&self, stage: usize) -> Layout {
-        let own = (0..self.stages()).filter(|&d| d != stage);
-        let others = self.stages()..self.digits.all.len();
-        let order = if self.direct && stage == 0 {
-            own.rev().chain(others).collect()
-        } else if self.direct && stage + 1 == self.stages() {
-            own.chain(others).collect()
-        } else {
-            self.digits.by_stride(&[Some(stage)], &self.strides)
-        };
-        Layout { register: Some(stage), order, block: None }
-    }
-
-    /// Padded: points that are not there, and outputs that nobody wants.
-    fn padded(&self) -> bool {
-        self.part.kind == PartKind::Bluestein
-    }
-
-    /// Weight of each digit in the index of the spectrum: Rader's has the order of the last stage's threads. The
-    /// last digit has that of its frequency in both.
-    fn spectrum_weights(&self) -> Vec<i64> {
-        if self.padded() {
-            return self.frequency.clone();
-        }
-        let last = self.stages() - 1;
-        let radix = i64::from(self.part.radices[last]);
-        let mut weights: Vec<i64> = self.index.iter().map(|weight| weight / radix).collect();
-        weights[last] = self.frequency[last];
-        weights
-    }
-
-    fn spectrum(&self) -> TableKind {
-        match self.part.kind {
-            PartKind::Rader => {
-                TableKind::RaderSpectrum { p: self.part.n, radices: self.part.table_radices() }
-            }
-            _ => TableKind::ChirpSpectrum { n: self.part.n, m: self.part.points() },
-        }
-    }
-}
 
 /// What a stage does to its groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

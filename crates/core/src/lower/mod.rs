@@ -7,6 +7,7 @@ pub mod digits;
 pub mod exchange;
 pub mod fused;
 mod in_place;
+mod line;
 mod memory;
 pub(crate) mod places;
 mod prefetch;

@@ -6,7 +6,7 @@ use crate::tables;
 
 use super::digits::{Digit, Digits};
 use super::exchange::{BANK_ROW, wavefronts};
-use super::in_place::Line;
+use super::line::Line;
 
 /// Where the tile's elements stand in shared memory.
 #[derive(Debug, Clone)]

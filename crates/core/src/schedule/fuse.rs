@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::cost;
 use crate::lower::fused::{COUNTER_WORDS, Ring, TICKET_BYTES};
 use crate::lower::tile::{self, Choice};
-use crate::pass::{Array, Method, Operand, Pass, PassDim, Pointwise};
+use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim, Pointwise};
 use crate::problem::{Format, Placement, Problem};
 use crate::solve::mixed_radix;
 use crate::target::{Api, Limits};
@@ -218,7 +218,8 @@ impl Pair {
     fn of(a: &Pass, b: &Pass, problem: &Problem) -> Option<Self> {
         let plain = |pass: &Pass| {
             let stages = |method: &Method| matches!(method, Method::MixedRadix(_));
-            !pass.moves() && !pass.axes.is_empty() && pass.axes.iter().all(|axis| stages(&axis.method))
+            let even = |axis: &Axis| axis.digits.is_empty() && stages(&axis.method);
+            !pass.moves() && !pass.axes.is_empty() && pass.axes.iter().all(even)
         };
         let whole = |factor: Option<Pointwise>| factor.is_none_or(|factor| factor.limit.is_none());
         // What is overwritten must be what the same item has read.

@@ -49,7 +49,7 @@ pub const SOLVERS: &[&dyn Solver] = &[
 
 /// Stages with the largest radix first: a stage's table is as long as the product of the radices after it, and the
 /// first stage of a padded transform leaves out what is not there.
-fn falling(plan: Plan) -> Plan {
+pub(crate) fn falling(plan: Plan) -> Plan {
     match plan {
         Plan::MixedRadix(mut radices) => {
             radices.sort_unstable_by(|a, b| b.cmp(a));
