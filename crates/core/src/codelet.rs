@@ -10,7 +10,7 @@ use crate::problem::Direction;
 
 /// Lengths that have a codelet: what a thread's registers hold.
 pub fn has_codelet(n: u64) -> bool {
-    (1..=16).contains(&n) || matches!(n, 17 | 19 | 23 | 25 | 29 | 31 | 32)
+    (1..=32).contains(&n)
 }
 
 /// The transform of `x` in natural order, unscaled.

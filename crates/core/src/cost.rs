@@ -5,10 +5,10 @@ mod cluster;
 mod convolution;
 pub(crate) mod fused;
 mod in_place;
+mod latency;
 mod memory;
 mod occupancy;
 mod radix;
-mod thinness;
 
 pub use occupancy::{Occupancy, occupancy};
 
@@ -17,12 +17,21 @@ use crate::lower::places;
 use crate::lower::tile::{self, Tile};
 use crate::pass::{Array, Axis, CoprimePart, MAX_STAGES, Method, Operand, Pass, PassDim, Stage};
 use crate::plan::Plan;
+use crate::planner::Planner;
 use crate::problem::{Direction, Format, Precision};
 use crate::schedule;
 use crate::target::Limits;
 
-/// Issue slots of one point that hide under one pass in f32 (H200, 4.3 TB/s; twice the bytes, twice the slots).
-const ISSUE_BUDGET: f64 = 110.0;
+/// Copies of the factors between passes, for each of them.
+const BETWEEN: f64 = 0.06;
+
+/// Copies of a part of a length in several passes: as columns, in the stages that suit them.
+fn of_part(part: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
+    let planner = Planner::new(limits, precision);
+    let columns =
+        planner.stages(part.len(), 1).into_iter().filter_map(|plan| of_columns(&plan, limits, precision));
+    columns.min_by(f64::total_cmp).or_else(|| of_plan(part, limits, precision))
+}
 
 /// Copies of a plan, for a large batch of packed rows; `None` where a part fits no block.
 pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
@@ -30,10 +39,18 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
         Plan::MixedRadix(radices) => {
             of_rows(plan.len(), Method::MixedRadix(radices.clone()), limits, precision)
         }
-        Plan::Split(parts) => parts
-            .iter()
-            .map(|part| of_plan(part, limits, precision).map(|cost| cost + 0.03))
-            .sum::<Option<f64>>(),
+        Plan::Split(parts) => {
+            let parts: Option<Vec<f64>> =
+                parts.iter().map(|part| Some(of_part(part, limits, precision)? + BETWEEN)).collect();
+            let apart = parts?;
+            let item = plan.len() * precision.complex_bytes();
+            let fused = match apart[..] {
+                [one, other] => fused::of_split(one + other, item, limits),
+                _ => None,
+            };
+            let apart = apart.iter().sum();
+            Some(fused.map_or(apart, |fused| fused.min(apart)))
+        }
         Plan::InPlace { .. } => in_place::of_passes(plan, limits, precision),
         Plan::Rader { .. } | Plan::PrimeFactor(_) => {
             of_rows(plan.len(), schedule::on_chip_method(plan), limits, precision)
@@ -154,7 +171,7 @@ impl<'a> Model<'a> {
             longest,
             useful: useful as f64 / f64::from(cluster),
             aside: pass.axes.iter().map(|axis| convolution::aside(axis, batch)).max().unwrap_or(0),
-            segments: memory::segments(pass, &digits, cut),
+            segments: memory::segments(pass, &tile, &digits, cut),
             blocks: tile.blocks(pass),
         })
     }
@@ -169,17 +186,6 @@ impl<'a> Model<'a> {
         if self.coprime() {
             return self.convolution_copies(threads);
         }
-        let took = self.occupancy(threads)?;
-        let lanes = self.limits.subgroup;
-        let idle_lanes = f64::from(threads.next_multiple_of(lanes)) / f64::from(threads);
-        let mut issue = 6.0 * self.elements as f64 / self.useful;
-        for &Stage { radix, ways, points } in &self.stages {
-            let groups = points as f64 / f64::from(radix);
-            let idle = (groups / f64::from(threads)).ceil() * f64::from(threads) / groups;
-            issue += f64::from(ways) * idle * radix::facts(radix).issue * points as f64 / self.useful;
-        }
-        let compute = issue * idle_lanes / ISSUE_BUDGET;
-        let busy = (1.0 + compute.powi(4)).powf(0.25);
-        Some(busy * self.segments + self.thinness(threads, took))
+        Some(self.latency_copies(threads, self.occupancy(threads)?))
     }
 }

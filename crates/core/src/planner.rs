@@ -54,7 +54,7 @@ impl<'a> Planner<'a> {
             let cost = cost::of_columns(plan, self.limits, self.precision);
             cost.is_some_and(|cost| cost < WORTH_A_PASS)
         };
-        n <= most || (n <= wide && self.stages(n).iter().any(cheap))
+        n <= most || (n <= wide && self.stages(n, 1).iter().any(cheap))
     }
 
     /// The cheapest plan; `None` where no solver has one.
@@ -95,14 +95,15 @@ impl<'a> Planner<'a> {
         self.precision.complex_bytes()
     }
 
-    /// Mixed-radix plans for a length that one block holds, with the fewest stages, not yet ranked.
-    pub fn stages(&self, n: u64) -> Vec<Plan> {
+    /// Mixed-radix plans for a length that one block holds, with the fewest stages and up to so many more, not yet
+    /// ranked.
+    pub fn stages(&self, n: u64, more: usize) -> Vec<Plan> {
         let on_chip = SOLVERS.iter().filter(|solver| solver.on_chip() && solver.one_block());
         let mut plans: Vec<Plan> = on_chip.flat_map(|solver| solver.plans(n, self)).collect();
         let stages =
             |plan: &Plan| if let Plan::MixedRadix(radices) = plan { radices.len() } else { usize::MAX };
         let fewest = plans.iter().map(stages).min().unwrap_or(usize::MAX);
-        plans.retain(|plan| stages(plan) == fewest && fewest < usize::MAX);
+        plans.retain(|plan| fewest < usize::MAX && stages(plan) <= fewest + more);
         plans
     }
 

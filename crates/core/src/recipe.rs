@@ -265,6 +265,18 @@ fn tiles(pass: &Pass, limits: &Limits) -> Vec<Choice> {
     found
 }
 
+/// Whether a plan is what a solver offers but for what the scheduler may change to suit a pass: the order of stages, for a
+/// cluster to share, and the stages of the parts of a dimension.
+fn alike(offer: &Plan, plan: &Plan, planner: &Planner<'_>) -> bool {
+    let (offer, plan) = (falling(offer), falling(plan));
+    let (Plan::Split(offered), Plan::Split(parts)) = (&offer, &plan) else { return offer == plan };
+    let same = |(offer, part): (&Plan, &Plan)| {
+        let stages = || planner.stages(part.len(), 1).iter().any(|plan| falling(plan) == *part);
+        offer == part || (offer.len() == part.len() && stages())
+    };
+    offered.len() == parts.len() && offered.iter().zip(parts).all(same)
+}
+
 /// A plan with the radices of all its stages in falling order.
 fn falling(plan: &Plan) -> Plan {
     let inner = |inner: &Plan| Box::new(falling(inner));
@@ -297,9 +309,7 @@ impl Recipe {
         }
         let planner = Planner::new(&narrowed, problem.precision);
         for (dim, plan) in problem.transform.iter().zip(&self.plans) {
-            // The scheduler may have put stages in another order, for a cluster to share.
-            let wanted = falling(plan);
-            let offered = |plans: Vec<Plan>| plans.iter().any(|plan| falling(plan) == wanted);
+            let offered = |plans: Vec<Plan>| plans.iter().any(|offer| alike(offer, plan, &planner));
             if !SOLVERS.iter().any(|solver| offered(solver.plans(dim.n, &planner))) {
                 return Err(refused(format!("no solver offers {plan} for length {}", dim.n)));
             }

@@ -56,7 +56,7 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         .iter()
         .map(|dim| planner.best(dim.n).ok_or_else(|| no_plan(dim.n, limits)))
         .collect::<Result<Vec<Plan>, Error>>()?;
-    let wide = with(problem, limits, &planner, plans.clone())?;
+    let wide = with(problem, limits, &planner, plans.clone(), true)?;
     let Some(allowed) = problem.max_workspace else { return Ok(wide) };
     let (_, needed) = wide.workspace(problem.precision);
     if needed <= allowed {
@@ -65,16 +65,16 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     // Passes in place hold more on the chip or are more: they are for those who ask.
     let narrow =
         |plan: Plan| if plan.passes() > 1 { planner.in_place(plan.len()).unwrap_or(plan) } else { plan };
-    let schedule = with(problem, limits, &planner, plans.into_iter().map(narrow).collect())?;
+    let schedule = with(problem, limits, &planner, plans.into_iter().map(narrow).collect(), true)?;
     match schedule.workspace(problem.precision) {
         (_, least) if least > allowed => Err(Error::Workspace { needed: least.min(needed), allowed }),
         _ => Ok(schedule),
     }
 }
 
-/// Schedules a problem by the given plans, one for each transform dimension.
+/// Schedules a problem by the given plans, one for each transform dimension, in the radices that they name.
 pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
-    let schedule = with(problem, limits, &Planner::new(limits, problem.precision), plans)?;
+    let schedule = with(problem, limits, &Planner::new(limits, problem.precision), plans, false)?;
     let (_, needed) = schedule.workspace(problem.precision);
     match problem.max_workspace {
         Some(allowed) if needed > allowed => Err(Error::Workspace { needed, allowed }),
@@ -87,8 +87,10 @@ fn with(
     limits: &Limits,
     planner: &Planner<'_>,
     mut plans: Vec<Plan>,
+    suits: bool,
 ) -> Result<Schedule, Error> {
-    let mut scheduler = Scheduler { problem, limits, planner, regions: Vec::new(), passes: Vec::new() };
+    let mut scheduler =
+        Scheduler { problem, limits, planner, suits, regions: Vec::new(), passes: Vec::new() };
     scheduler.run(&mut plans)?;
     Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans, fused: Vec::new() })
 }
@@ -105,6 +107,8 @@ struct Scheduler<'a> {
     problem: &'a Problem,
     limits: &'a Limits,
     planner: &'a Planner<'a>,
+    /// Stages of the parts of a dimension may change to suit the pass that they become.
+    suits: bool,
     regions: Vec<u64>,
     passes: Vec<Pass>,
 }
@@ -128,7 +132,11 @@ impl Scheduler<'_> {
                 Some(staged) if i < last => staged.clone(),
                 _ => output.clone(),
             };
+            let first = self.passes.len();
             self.group(group, plans, &at, &target)?;
+            if let [d] = group[..] {
+                name_stages(&mut plans[d], &self.passes[first..]);
+            }
             at = target;
         }
         if let Some(pass) = self.passes.last_mut() {
@@ -299,7 +307,9 @@ impl Scheduler<'_> {
             let method = on_chip_method(part);
             let mut pass = self.new_pass(vec![Axis::new(axis, method)], batch, from, to);
             pass.twiddle = (i < last).then_some(n / done);
-            self.suit(part, &mut pass);
+            if self.suits {
+                self.suit(part, &mut pass);
+            }
             self.passes.push(pass);
             done *= part.len();
         }
@@ -311,7 +321,7 @@ impl Scheduler<'_> {
             return;
         }
         let mut best = tile::choose(pass, self.limits).map_or(f64::INFINITY, |choice| choice.cost);
-        for plan in self.planner.stages(part.len()) {
+        for plan in self.planner.stages(part.len(), 1) {
             let mut other = pass.clone();
             other.axes[0].method = on_chip_method(&plan);
             if let Some(choice) = tile::choose(&other, self.limits).filter(|choice| choice.cost < best) {
@@ -339,11 +349,14 @@ impl Scheduler<'_> {
         let chirp = Pointwise { table: Some(TableKind::Chirp { n }), limit: Some(n), against: false };
         let spectrum =
             Pointwise { table: Some(TableKind::ChirpSpectrum { n, m }), limit: None, against: false };
+        // A part is a pass on the way out and another on the way back, each with stages of its own.
+        let suits = std::mem::replace(&mut self.suits, true);
         let start = self.passes.len();
         self.split(d, parts, &padded, src, &near, &far);
         let middle = self.passes.len();
         self.split(d, parts, &padded, &far, &near, dst);
         let end = self.passes.len();
+        self.suits = suits;
         // The inner transforms run forward and back whatever the direction; the factors carry it.
         let conjugate = self.problem.direction;
         for pass in &mut self.passes[start..middle] {
@@ -359,6 +372,18 @@ impl Scheduler<'_> {
         self.passes[middle - 1].store = Some(spectrum);
         self.passes[end - 1].store = Some(Pointwise { against: true, ..chirp });
         Ok(())
+    }
+}
+
+/// Has the parts of a plan of several passes name the stages that these run.
+fn name_stages(plan: &mut Plan, passes: &[Pass]) {
+    let Plan::Split(parts) = plan else { return };
+    for (part, pass) in parts.iter_mut().zip(passes) {
+        if let (Plan::MixedRadix(radices), [Axis { method: Method::MixedRadix(own), .. }]) =
+            (part, &pass.axes[..])
+        {
+            radices.clone_from(own);
+        }
     }
 }
 

@@ -50,16 +50,11 @@ pub(super) fn share(need: &Need, threads: u32, most: u32, limits: &Limits) -> Op
     Some((allowed(blocks), blocks))
 }
 
-/// What the exchange between blocks adds. On the H200: small clusters reach more of the multiprocessors, and
-/// blocks of 32 KB wait less than larger ones, of which fewer are there to fill in.
-pub(super) fn hand_over(cluster: u32, stages: usize, block_bytes: u64, blocks: u32) -> f64 {
-    if cluster == 1 {
-        return 0.0;
-    }
-    let size = f64::from(cluster);
-    let block = block_bytes as f64 / 32768.0;
-    let idle = 1.0 - f64::from(blocks) * block / 5.0;
-    // Each phase is one more that all blocks wait for.
-    let phases = 0.01 * stages as f64;
-    0.08 + phases + (size / 8.0).log2().max(0.0) * 0.06 + block.log2().max(0.0) * 0.4 + idle.max(0.0) * 0.1
+/// What the exchange between blocks adds, in copies. On the H200: small clusters reach more of the multiprocessors,
+/// blocks of 32 KB wait less than larger ones, each phase is one more that all blocks wait for, and the more so where
+/// some threads have more groups than others.
+pub(super) fn hand_over(cluster: u32, stages: usize, uneven: usize, block_bytes: u64) -> f64 {
+    let size = (f64::from(cluster) / 4.0).log2().max(0.0);
+    let large = (block_bytes as f64 / 32768.0).log2().max(0.0);
+    0.03 + 0.077 * size + 0.26 * large + 0.027 * stages as f64 + 0.09 * uneven as f64
 }

@@ -3,25 +3,34 @@
 //! timed on an H200, and then to what was chosen for 99: over these the model is off by 9%
 //! (`docs/notes/convolutions.md`).
 
-use super::{ISSUE_BUDGET, Model, Occupancy, radix};
+use super::{Model, Occupancy, radix};
 use crate::pass::{Axis, Method, PartKind, Stage};
 
 /// Instructions of a step for one point beside arithmetic: shared memory both ways, addresses.
-pub(super) const STEP: f64 = 2.7;
+pub(super) const STEP: f64 = 9.5;
 /// Instructions of one point that goes to shared memory and back by an index from a table.
-const PERMUTED: f64 = 35.0;
-/// Copies that one wait takes where a multiprocessor holds a thousand points in single precision.
-const WAIT: f64 = 0.43;
-/// Waits of the permuted ways, and of each point of a thread on them.
-const PERMUTED_WAITS: [f64; 2] = [0.7, 0.1];
-/// Waits of a step beside those of its groups, of one group, and of a group for each of its points.
-const WAITS: [f64; 3] = [0.33, 0.82, 0.032];
-/// Copies that halving the threads below 96 adds.
-const SMALL: f64 = 0.07;
-/// Copies that one block alone on a multiprocessor adds: nobody fills its waits.
-const ALONE: f64 = 0.8;
+const PERMUTED: f64 = 28.0;
+/// Instructions of a point that take as long as to copy it; numbers twice as wide take a little less than twice as many.
+const ISSUE_BUDGET: f64 = 174.0;
+const WIDE_ISSUE: f64 = 0.945;
+/// Copies that one wait takes where a multiprocessor holds a thousand points in single precision, and how it falls with
+/// what more of them hide.
+const WAIT: f64 = 0.236;
+const HIDE: f64 = 0.4;
+/// Waits of the permuted ways.
+const PERMUTED_WAITS: f64 = 5.0;
+/// Waits of a step, of each warp at its barrier, of one group, and of a group for each of its points.
+const WAITS: [f64; 4] = [0.645, 0.0126, 0.08, 0.02];
+/// How instructions and waits add to the copy, and what the fit starts from.
+const ADDED: [f64; 3] = [1.94, 2.56, 1.82];
+const START: f64 = -0.2;
+/// Parts that a chirp's stages take longer where any radix is no power of two, and for each of these: bank conflicts, and
+/// remainders by odd numbers.
+const ODD: [f64; 2] = [0.048, 0.02];
+/// Copies that one block alone on a multiprocessor adds, and two: nobody fills their waits.
+const FEW_BLOCKS: [f64; 2] = [0.53, 0.14];
 /// Bytes of a tile of several rows, and the copies that doubling them adds: it stays longer at each barrier.
-const WIDE: (f64, f64) = (20_000.0, 0.25);
+const WIDE: (f64, f64) = (20_000.0, 0.03);
 /// Points of a convolution that blocks which stay do faster: their tables fit in registers.
 const STAYING_POINTS: u64 = 64;
 /// Registers of a thread whose block stays.
@@ -44,8 +53,8 @@ impl Model<'_> {
             // Long codelets were seen to need more than the data and one set of sums beside it.
             let sets = match radix {
                 0..=16 => 1,
-                25 | 32 | 17..=19 => 2,
-                _ => 4,
+                23 | 29 | 31 => 4,
+                _ => 2,
             };
             words * (2 * radix + scratch * sets) + BESIDE
         };
@@ -85,26 +94,30 @@ impl Model<'_> {
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
     pub(super) fn convolution_copies(&self, threads: u32) -> Option<f64> {
         let took = self.occupancy(threads)?;
-        let warps = f64::from(threads.next_multiple_of(self.limits.subgroup));
+        let lanes = f64::from(threads.next_multiple_of(self.limits.subgroup));
+        let warps = lanes / f64::from(self.limits.subgroup);
         let permuted = f64::from(u8::from(self.permutations > 0.0));
-        let flat = (self.useful / f64::from(threads)).ceil();
-        let mut issue = PERMUTED * permuted;
-        let mut waits = permuted * (PERMUTED_WAITS[0] + PERMUTED_WAITS[1] * flat);
+        let (mut issue, mut waits) = (PERMUTED * permuted, PERMUTED_WAITS * permuted);
+        let mut odd = 0;
         for &Stage { radix, ways, points } in &self.stages {
             let (ways, groups) = (f64::from(ways), points as f64 / f64::from(radix));
             let slots = (groups / f64::from(threads)).ceil();
-            let paid = ways * slots * warps * f64::from(radix) / self.useful;
+            let paid = ways * slots * lanes * f64::from(radix) / self.useful;
             issue += paid * (radix::arithmetic(radix) + STEP);
-            waits += ways * (WAITS[0] + slots * (WAITS[1] + WAITS[2] * f64::from(radix)));
+            let [step, warp, group, point] = WAITS;
+            waits += ways * (step + warp * warps + slots * (group + point * f64::from(radix)));
+            odd += u32::from(!radix.is_power_of_two());
         }
+        let odd = if permuted > 0.0 || odd == 0 { 1.0 } else { 1.0 + ODD[0] + ODD[1] * f64::from(odd) };
+        let wide = if self.words() > 1 { WIDE_ISSUE } else { 1.0 };
         let resident = f64::from(took.blocks) * self.useful * self.bytes as f64 / 8000.0;
-        let busy = (1.0 + (issue / ISSUE_BUDGET).powi(2) + (WAIT * waits / resident).powi(2)).sqrt();
-        let small = (96.0 / f64::from(threads)).log2().max(0.0) * SMALL;
+        let busy = (odd * wide * issue / ISSUE_BUDGET).powf(ADDED[0])
+            + (odd * WAIT * waits / resident.powf(HIDE)).powf(ADDED[1]);
+        let busy = (1.0 + busy).powf(1.0 / ADDED[2]);
         let bytes = self.elements as f64 * self.bytes as f64;
-        let wide = if self.several { (bytes / WIDE.0).log2().max(0.0) * WIDE.1 } else { 0.0 };
-        let alone = if took.blocks == 1 { ALONE } else { 0.0 };
-        let few = (1.0 - self.blocks as f64 / f64::from(2 * self.limits.multiprocessors)).max(0.0) * 0.5;
-        Some(busy * self.segments + small + wide + alone + few)
+        let large = if self.several { (bytes / WIDE.0).log2().max(0.0) * WIDE.1 } else { 0.0 };
+        let few = took.blocks.checked_sub(1).and_then(|more| FEW_BLOCKS.get(more as usize)).unwrap_or(&0.0);
+        Some(busy * self.segments + START + large + few + self.few())
     }
 }
 

@@ -1,15 +1,17 @@
-//! What two passes cost in one launch. Fitted to the H200: 2^18, 2^19 and 2^20 points and planes of 1024 x 1024, under
-//! tiles of 16 to 64 KB and rings of 2 to 13 slots (`docs/notes/fused-passes.md`).
+//! What two passes cost in one launch. Fitted to 1240 pairs of tiles and rings of 40 problems, timed on an H200, off by 4% in
+//! the median
+//! (`docs/notes/cost-model.md`): one to three dimensions, radices of all kinds, items of a hundredth of a wave to one.
 
 use super::occupancy;
 use crate::lower::tile::Tile;
 use crate::pass::Pass;
-use crate::problem::Precision;
-use crate::target::Limits;
+use crate::target::{Api, Limits};
 
 /// Waves of resident blocks that the first pass is to be ahead of the second, and slots beyond that.
 const AHEAD: f64 = 1.2;
 const SPARE: f64 = 0.4;
+/// Waves beyond which nothing has to wait.
+const FAR_ENOUGH: f64 = 1.06;
 
 /// Blocks of two passes that a multiprocessor holds at once; `None` where one of them does not fit.
 pub fn resident(passes: [&Pass; 2], tiles: [&Tile; 2], limits: &Limits) -> Option<u32> {
@@ -46,10 +48,10 @@ pub(crate) fn of_bodies(bodies: [Body; 2], resident: u32, limits: &Limits) -> [f
     bodies.map(|body| {
         let exchanges = body.stages.saturating_sub(2) as f64;
         let hidden = if plain { over(body.threads.into(), 256).min(1.0) } else { 0.0 };
-        0.075 * over(largest, body.bytes)
-            + 0.17 * over(2 * largest, body.bytes * u64::from(resident))
-            + 0.03 * exchanges
-            - 0.05 * hidden
+        0.044 * over(largest, body.bytes)
+            + 0.165 * over(2 * largest, body.bytes * u64::from(resident))
+            + 0.011 * exchanges
+            - 0.027 * hidden
     })
 }
 
@@ -61,41 +63,32 @@ pub(crate) fn best_ring(tiles: u64, resident: u64) -> (u64, u64) {
     (items(AHEAD), items(SPARE))
 }
 
-/// Time of two passes in one launch over that of both as launches of their own; `tiles` and `resident` as above. The
-/// larger an item, the coarser all waits; below a quarter of a wave nothing was measured. What is waited for is not yet
-/// done where it is too near, slots beyond the best take of the cache, and the first and the last items have nothing of
-/// the other pass beside them.
-pub(crate) fn of_ring((slots, ahead): (u32, u32), items: u64, tiles: u64, resident: u64) -> f64 {
+/// Copies of two passes in one launch that take `apart` as launches of their own; `tiles` and `resident` as above. Part
+/// of the time does not shrink with what the cache saves. The larger an item, the coarser all waits. What is waited for
+/// is not yet done where it is too near, and the first and the last items have nothing of the other pass beside them.
+pub(crate) fn of_ring(apart: f64, ahead: u32, items: u64, tiles: u64, resident: u64) -> f64 {
     let waves = tiles as f64 / resident as f64;
-    let (best, spare) = best_ring(tiles, resident);
-    let near = 0.37 * (AHEAD - f64::from(ahead) * waves).max(0.0).powi(2);
-    let far = 0.01 * (f64::from(slots) - (best + spare) as f64).max(0.0);
-    let ends = 0.25 * f64::from(ahead) / items as f64;
-    (0.81 + 0.07 * (waves / 0.24).log2().max(0.0)) * (1.0 + near + far) * (1.0 + ends)
+    let near = 2.0 * (FAR_ENOUGH - f64::from(ahead) * waves).max(0.0).powi(2);
+    let ends = 0.28 * f64::from(ahead) / items as f64;
+    let saved = 0.744 + 0.052 * (waves / 0.24).log2().max(0.0);
+    apart * saved * (1.0 + near) * (1.0 + ends) + 0.095
 }
 
-/// Tiles, and items as parts of a wave, that are no smaller than what was timed; the least that wide numbers, which were
-/// not, are expected to cost.
-const LEAST_TILE: f64 = 0.87;
-const LEAST_WAVES: f64 = 0.2;
-const DOUBT: f64 = 1.03;
-
-/// What two passes in one launch must be expected to gain to be planned, `tiles` and `resident` as above; `None` where
-/// nothing like them was timed: other radices than powers of two, factors of convolutions, small tiles, small items.
-pub(crate) fn of_doubt(
-    passes: [&Pass; 2],
-    held: [&Tile; 2],
-    tiles: u64,
-    resident: u64,
-    limits: &Limits,
-) -> Option<f64> {
-    let least = LEAST_TILE * largest_tile(limits) as f64;
-    let bytes = |i: usize| held[i].elements(passes[i]) * passes[i].precision.complex_bytes();
-    let large = (0..2).all(|i| bytes(i) as f64 >= least) && tiles as f64 >= LEAST_WAVES * resident as f64;
-    let plain = passes.iter().all(|pass| binary(pass) && pass.load.is_none() && pass.store.is_none());
-    let doubt = if passes[0].precision == Precision::F32 { 1.0 } else { DOUBT };
-    (large && plain).then_some(doubt)
+/// Copies of a length of so many bytes in two passes that take `apart` by themselves, if they can share a launch: of the
+/// largest tiles, of a large batch.
+pub(crate) fn of_split(apart: f64, item_bytes: u64, limits: &Limits) -> Option<f64> {
+    let resident = u64::from(2 * limits.multiprocessors);
+    let tiles = (2 * item_bytes).div_ceil(largest_tile(limits));
+    let (ahead, spare) = best_ring(tiles, resident);
+    let held = limits.l2_bytes / 2 / item_bytes.max(1);
+    let fits = matches!(limits.api, Api::Ptx { .. }) && held >= 2;
+    let ahead = ahead.min(held.saturating_sub(spare)).max(1) as u32;
+    fits.then(|| of_ring(apart + EXCHANGES, ahead, (LARGE_BATCH / item_bytes).max(1), tiles, resident))
 }
+
+/// Bytes of a large batch, and copies that both passes cost more in one launch by what they wait at exchanges.
+const LARGE_BATCH: u64 = 1 << 29;
+const EXCHANGES: f64 = 0.02;
 
 /// Whether all stages have powers of two as radices.
 pub(crate) fn binary(pass: &Pass) -> bool {

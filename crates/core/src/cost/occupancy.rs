@@ -94,7 +94,7 @@ impl Model<'_> {
     }
 
     /// Words of a real number.
-    fn words(&self) -> u32 {
+    pub(super) fn words(&self) -> u32 {
         (self.bytes / 8) as u32
     }
 

@@ -31,8 +31,6 @@ pub(crate) struct Offer {
     pub tiles: [Choice; 2],
     /// Of the axes of both passes.
     methods: [Vec<Method>; 2],
-    /// What it must be expected to gain to be planned without being timed; `None`: it is only offered.
-    doubt: Option<f64>,
 }
 
 impl Offer {
@@ -43,6 +41,8 @@ impl Offer {
 
 /// Slots start at multiples of so many elements.
 const SLOT_ALIGNMENT: u64 = 64;
+/// Bytes of a line of the cache.
+const LINE_BYTES: u64 = 128;
 /// Slots of a ring at most: more make no wait rarer.
 const MOST_SLOTS: u64 = 129;
 /// Slots up to which tiles of the first pass may well have to wait for theirs. Waiting early was seen to gain there if
@@ -69,17 +69,11 @@ pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) ->
             let methods = passes.clone().map(|pass| pass.axes.into_iter().map(|axis| axis.method).collect());
             let step = pair.step([&passes[0], &passes[1]], &found.tiles);
             let resident = u64::from(found.resident * limits.multiprocessors);
-            let held = [&found.tiles[0].tile, &found.tiles[1].tile];
-            let doubt = cost::fused::of_doubt([&passes[0], &passes[1]], held, step, resident, limits);
             for (slots, ahead) in pair.rings(step, resident, limits) {
-                let factor = cost::fused::of_ring((slots, ahead), pair.count, step, resident);
+                let apart = found.cost();
+                let factor = cost::fused::of_ring(apart, ahead, pair.count, step, resident) / apart;
                 let tiles = found.tiles.clone().map(|choice| Choice { cost: choice.cost * factor, ..choice });
-                own.push(Offer {
-                    fuse: Fuse { first, slots, ahead },
-                    tiles,
-                    methods: methods.clone(),
-                    doubt,
-                });
+                own.push(Offer { fuse: Fuse { first, slots, ahead }, tiles, methods: methods.clone() });
             }
         }
         if let Some(cap) = problem.max_workspace {
@@ -110,6 +104,11 @@ fn versions(pass: &Pass) -> Vec<Pass> {
     all
 }
 
+/// Whether there is anything to gain: what is small stays in the cache by itself.
+pub(super) fn pays(problem: &Problem, limits: &Limits) -> bool {
+    2 * problem.elements() * problem.precision.complex_bytes() > limits.l2_bytes
+}
+
 /// The schedule with those pairs fused that are expected to gain by it.
 pub(crate) fn cheapest(
     mut schedule: Schedule,
@@ -117,16 +116,14 @@ pub(crate) fn cheapest(
     problem: &Problem,
     limits: &Limits,
 ) -> (Schedule, Vec<Choice>) {
-    // Less than that stays in the cache by itself.
-    let bytes = 2 * problem.elements() * problem.precision.complex_bytes();
-    if bytes <= limits.l2_bytes {
+    if !pays(problem, limits) {
         return (schedule, choices);
     }
     let mut next = 0;
     for offer in offers(&schedule, problem, limits) {
         let at = offer.fuse.first;
         let apart = choices[at].cost + choices[at + 1].cost;
-        if at >= next && offer.doubt.is_some_and(|doubt| doubt * offer.cost() < apart) {
+        if at >= next && offer.cost() < apart {
             next = at + 2;
             (schedule, choices) = apply(schedule, choices, offer, problem);
         }
@@ -272,13 +269,23 @@ impl Pair {
 
     /// Elements of a slot.
     fn slot(&self) -> u64 {
-        self.local.iter().map(|&(n, _)| n).product::<u64>().next_multiple_of(SLOT_ALIGNMENT)
+        (self.packed(self.local.len()) as u64).next_multiple_of(SLOT_ALIGNMENT)
+    }
+
+    /// Elements from one index to the next of the dimension that follows the first so many. Long rows start with lines of
+    /// the cache, whatever their length.
+    fn packed(&self, dims: usize) -> i64 {
+        let line = LINE_BYTES / self.complex_bytes;
+        let row = self.local.first().map_or(1, |&(n, _)| n);
+        let row = if row >= 2 * line && self.local.len() > 1 { row.next_multiple_of(line) } else { row };
+        let outer: u64 = self.local[..dims].iter().skip(1).map(|&(n, _)| n).product();
+        if dims == 0 { 1 } else { (row * outer) as i64 }
     }
 
     /// Stride in a slot of a dimension of what lies between; 0 for those that number the items.
     fn stride(&self, n: u64, stride: i64) -> i64 {
         let Some(at) = self.local.iter().position(|&dim| dim == (n, stride)) else { return 0 };
-        self.local[..at].iter().map(|&(n, _)| n as i64).product()
+        self.packed(at)
     }
 
     /// Tiles of an item in both passes.

@@ -83,7 +83,7 @@ impl Scheduler<'_> {
     fn radices(&self, sizes: &[u64]) -> Vec<Vec<u32>> {
         let mut all: Vec<Vec<u32>> = vec![Vec::new()];
         for &size in sizes {
-            let stages: Vec<Vec<u32>> = (self.planner.stages(size).into_iter())
+            let stages: Vec<Vec<u32>> = (self.planner.stages(size, 0).into_iter())
                 .filter_map(|plan| if let Plan::MixedRadix(radices) = plan { Some(radices) } else { None })
                 .collect();
             all = all

@@ -1,10 +1,14 @@
 //! Which transform dimensions share a pass.
 
+use crate::cost;
 use crate::lower::tile;
 use crate::plan::Plan;
 use crate::solve::cluster;
 
-use super::Scheduler;
+use super::{Scheduler, fuse};
+
+/// Ways to choose the stages of dimensions that share a pass that are tried at most.
+const MOST_ALIKE: usize = 24;
 
 impl Scheduler<'_> {
     /// Transform dimensions that share a pass: as many as fit a tile, the last ones first; dimensions that take
@@ -31,32 +35,73 @@ impl Scheduler<'_> {
 
     /// Plans with which dimensions share a pass; `None` where they do better apart.
     fn shared(&self, group: &[usize], plans: &[Plan]) -> Option<Vec<Plan>> {
-        let own = self.tile(group, plans);
-        if own.as_ref().is_some_and(|choice| choice.tile.cluster == 1) {
-            return Some(plans.to_vec());
-        }
-        let mut best = own.map(|choice| (choice.cost, plans.to_vec()));
-        let lengths: Vec<u64> = group.iter().map(|&d| plans[d].len()).collect();
-        for radices in cluster::joined(&lengths, self.limits) {
-            let mut plans = plans.to_vec();
-            for (&d, radices) in group.iter().zip(radices) {
-                if let Some(radices) = radices {
-                    plans[d] = Plan::MixedRadix(radices);
-                }
-            }
+        let mut best: Option<(f64, Vec<Plan>)> = None;
+        let mut try_it = |plans: Vec<Plan>| {
             if let Some(choice) = self.tile(group, &plans)
                 && best.as_ref().is_none_or(|(least, _)| choice.cost < *least)
             {
                 best = Some((choice.cost, plans));
             }
+        };
+        try_it(plans.to_vec());
+        // Stages that are best for rows alone need not be where several dimensions share the threads.
+        let lengths: Vec<u64> = group.iter().map(|&d| plans[d].len()).collect();
+        for radices in self.alike(&lengths) {
+            try_it(with_radices(group, plans, &radices));
+        }
+        for radices in cluster::joined(&lengths, self.limits) {
+            try_it(with_radices(group, plans, &radices));
         }
         let (cost, shared) = best?;
         let apart = self.tile(&group[1..], plans)?.cost + self.tile(&group[..1], plans)?.cost;
-        (cost < apart).then_some(shared)
+        // Two passes may share a launch, where an item is all that is transformed together.
+        let item = lengths.iter().product::<u64>() * self.problem.precision.complex_bytes();
+        let whole = group.len() == self.problem.transform.len() && fuse::pays(self.problem, self.limits);
+        let fused = whole.then(|| cost::fused::of_split(apart, item, self.limits)).flatten();
+        (cost < fused.map_or(apart, |fused| fused.min(apart))).then_some(shared)
+    }
+
+    /// Radices for dimensions that share a pass, each length in those of one of its plans of the fewest stages.
+    fn alike(&self, lengths: &[u64]) -> Vec<Vec<Option<Vec<u32>>>> {
+        let mut all: Vec<Vec<Option<Vec<u32>>>> = vec![vec![None; lengths.len()]];
+        let mut known = Vec::new();
+        for &n in lengths {
+            if known.contains(&n) {
+                continue;
+            }
+            known.push(n);
+            let plans = self.planner.stages(n, 0);
+            let choices = plans.iter().filter_map(|plan| match plan {
+                Plan::MixedRadix(radices) => Some(radices),
+                _ => None,
+            });
+            all = choices
+                .flat_map(|radices| {
+                    all.iter().map(|known| {
+                        let own = known.iter().zip(lengths);
+                        own.map(|(old, &len)| if len == n { Some(radices.clone()) } else { old.clone() })
+                            .collect()
+                    })
+                })
+                .take(MOST_ALIKE)
+                .collect();
+        }
+        all
     }
 
     fn tile(&self, group: &[usize], plans: &[Plan]) -> Option<tile::Choice> {
         let (input, output) = (self.caller_side(false), self.caller_side(true));
         tile::choose(&self.pass(group, plans, &input, &output), self.limits)
     }
+}
+
+/// Plans with other radices for those dimensions of a group that have them.
+fn with_radices(group: &[usize], plans: &[Plan], radices: &[Option<Vec<u32>>]) -> Vec<Plan> {
+    let mut plans = plans.to_vec();
+    for (&d, radices) in group.iter().zip(radices) {
+        if let Some(radices) = radices {
+            plans[d] = Plan::MixedRadix(radices.clone());
+        }
+    }
+    plans
 }

@@ -9,9 +9,12 @@ use super::Solver;
 /// Lengths whose prime factors all have codelets and that fit on the chip.
 pub struct MixedRadix;
 
-/// Radices that stages use, largest first. Beyond 16 only primes: 32 points of a composite radix cost more
-/// registers than the exchange that they save.
-const RADICES: [u32; 20] = [31, 29, 23, 19, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
+/// Radices that stages use, largest first. Beyond 16 a thread needs registers for one group of a wide radix, and saves an
+/// exchange by it, at which its whole block stands still.
+const RADICES: [u32; 31] = [
+    32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6,
+    5, 4, 3, 2,
+];
 
 impl Solver for MixedRadix {
     fn name(&self) -> &'static str {

@@ -21,7 +21,7 @@ impl Solver for Rader {
             return Vec::new();
         }
         planner
-            .stages(n - 1)
+            .stages(n - 1, 0)
             .into_iter()
             .map(falling)
             .map(|inner| Plan::Rader { p: n, inner: Box::new(inner) })

@@ -1,0 +1,69 @@
+//! What the phases of a tile cost where few blocks are there to hide them. At every stage a tile waits for its slowest
+//! warp; what all of a multiprocessor's blocks hold is what fills the wait of one. The weights were fitted to 2500 sets of
+//! tiles of 100 problems with one to three passes, timed on an H200, off by 8% (`docs/notes/cost-model.md`).
+
+use super::{Model, Occupancy, cluster, radix};
+use crate::pass::Stage;
+
+/// Copies of an instruction for each point where nothing hides it, and how they add to the rest: few cost nothing.
+const ISSUE: f64 = 0.0053;
+const HIDDEN: f64 = 3.9;
+/// Wait of a tile for its data, in copies of itself.
+const LOAD: f64 = 0.064;
+/// Waits of a stage for each group of a thread, and for each warp at its barrier: in points, by the time in which they
+/// are copied.
+const GROUP: f64 = 75.0;
+const WARP: f64 = 25.0;
+/// Copies that doubling what a thread holds adds: beyond a sector of bytes, and beyond 256 bytes, whose long code runs
+/// from outside the instruction cache.
+const HELD: f64 = 0.016;
+const LONG: f64 = 0.12;
+/// Copies of the factors between passes.
+const TWIDDLES: f64 = 0.067;
+/// What all of these fits start from.
+const START: f64 = -0.065;
+/// Copies of a launch that moves next to nothing, in bytes.
+const LAUNCH_BYTES: f64 = 20e6;
+/// Bytes copied by the device while a block gets through one byte of its tile alone.
+const ALONE: f64 = 430.0;
+
+impl Model<'_> {
+    /// Copies that the pass takes with so many threads, of which a multiprocessor holds what `took` says.
+    pub(super) fn latency_copies(&self, threads: u32, took: Occupancy) -> f64 {
+        let words = f64::from(self.words());
+        let points = self.useful * words;
+        let warps = f64::from(threads) / f64::from(self.limits.subgroup);
+        let idle_lanes = f64::from(threads.next_multiple_of(self.limits.subgroup)) / f64::from(threads);
+        let mut issue = 6.0 * self.elements as f64 / self.useful;
+        let mut waits = LOAD;
+        let mut uneven = 0;
+        for &Stage { radix, ways, points: transformed } in &self.stages {
+            let groups = transformed as f64 / f64::from(radix);
+            let slots = (groups / f64::from(threads)).ceil();
+            let idle = slots * f64::from(threads) / groups;
+            issue += f64::from(ways) * idle * radix::facts(radix).issue * transformed as f64 / self.useful;
+            waits += (GROUP * slots + WARP * warps) / points;
+            uneven += usize::from(idle > 1.001);
+        }
+        let compute = ISSUE * issue * idle_lanes;
+        let busy = 1.0 + compute.powf(HIDDEN) + waits / f64::from(took.blocks);
+        let held = f64::from(took.per_thread) * self.bytes as f64;
+        let doubled = |least: f64| (held / least).log2().max(0.0);
+        let twiddles = if self.twiddled { TWIDDLES } else { 0.0 };
+        let exchange = if self.cluster > 1 {
+            cluster::hand_over(self.cluster, self.stages.len(), uneven, self.elements * self.bytes)
+        } else {
+            HELD * doubled(32.0)
+        };
+        busy * self.segments + START + LONG * doubled(256.0) + twiddles + exchange + self.few()
+    }
+
+    /// Copies that it adds where there are fewer blocks than the device could hold: one after the other, a block's
+    /// phases take longer than its share of a copy.
+    pub(super) fn few(&self) -> f64 {
+        let tile = self.useful * self.bytes as f64;
+        let all = 2.0 * tile * self.blocks as f64;
+        let idle = 1.0 - self.blocks as f64 / f64::from(2 * self.limits.multiprocessors);
+        idle.max(0.0) * ALONE * tile / (LAUNCH_BYTES + all)
+    }
+}
