@@ -35,6 +35,12 @@ impl<'a> Planner<'a> {
         max_points(self.limits, self.precision)
     }
 
+    /// Points of the longest convolution that a block can hold by itself: its stages go from shared memory to shared
+    /// memory, and registers hold a group at a time.
+    pub fn max_convolution(&self) -> u64 {
+        max_convolution(self.limits, self.precision)
+    }
+
     /// Points of the longest column that a block can hold when its rows are 64 bytes wide, below which memory
     /// moves in pieces that cost more than they carry.
     pub fn max_column_points(&self) -> u64 {
@@ -127,6 +133,11 @@ impl<'a> Planner<'a> {
         self.known.borrow_mut().insert((n, on_chip), best);
         plan
     }
+}
+
+/// Points of the longest convolution that a block of the device can hold by itself.
+pub fn max_convolution(limits: &Limits, precision: Precision) -> u64 {
+    max_points(limits, precision).max(u64::from(limits.shared_bytes) / precision.complex_bytes())
 }
 
 /// Points of the largest tile that a block of the device can hold.

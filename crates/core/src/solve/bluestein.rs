@@ -24,7 +24,7 @@ impl Solver for Bluestein {
         }
         let least = 2 * n - 1;
         let mut inner: Vec<Plan> =
-            lengths(least, planner.max_points()).into_iter().map(Plan::MixedRadix).collect();
+            lengths(least, planner.max_convolution()).into_iter().map(Plan::MixedRadix).collect();
         if inner.is_empty() {
             // The smoothest length is not always the shortest: offer both.
             let families: [&[u64]; 4] = [&[2, 3, 5, 7], &[2, 3, 5], &[2, 3], &[2]];
