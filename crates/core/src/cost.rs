@@ -5,6 +5,7 @@ mod cluster;
 mod convolution;
 pub(crate) mod fused;
 mod in_place;
+mod long;
 mod memory;
 mod occupancy;
 mod radix;
@@ -40,10 +41,8 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
         }
         Plan::Bluestein { n, inner } => match &**inner {
             Plan::MixedRadix(_) => of_rows(*n, schedule::on_chip_method(plan), limits, precision),
-            inner => {
-                let both = 2.0 * of_plan(inner, limits, precision)?;
-                Some(both * inner.len() as f64 / *n as f64)
-            }
+            Plan::Split(parts) => long::of_parts(*n, parts, limits, precision),
+            _ => None,
         },
     }
 }
@@ -54,6 +53,11 @@ pub fn of_columns(plan: &Plan, limits: &Limits, precision: Precision) -> Option<
     let columns = (1_i64 << 26) / plan.len() as i64;
     let strides = (columns, 1);
     of_lines(plan.len(), Method::MixedRadix(radices.clone()), strides, limits, precision)
+}
+
+/// Copies of a pass over rows for the middle of a convolution; `None` where no tile of them fits.
+pub fn of_middle(radices: &[u32], limits: &Limits, precision: Precision) -> Option<f64> {
+    long::of_middle(radices, limits, precision)
 }
 
 fn of_rows(n: u64, method: Method, limits: &Limits, precision: Precision) -> Option<f64> {
@@ -68,9 +72,15 @@ fn of_lines(
     limits: &Limits,
     precision: Precision,
 ) -> Option<f64> {
+    let pass = lines(n, method, (point, line), precision);
+    tile::choose(&pass, limits).map(|choice| choice.cost)
+}
+
+/// A pass over many lines.
+fn lines(n: u64, method: Method, (point, line): (i64, i64), precision: Precision) -> Pass {
     let lines = (1_u64 << 26).div_ceil(n);
     let side = |array| Operand { array, format: Format::Interleaved, offset: 0, span: n * lines };
-    let pass = Pass {
+    Pass {
         axes: vec![Axis::new(PassDim::new(n, point, point), method)],
         batch: vec![PassDim::new(lines, line, line)],
         src: side(Array::Input),
@@ -81,13 +91,17 @@ fn of_lines(
         load: None,
         store: None,
         scale: 1.0,
-    };
-    tile::choose(&pass, limits).map(|choice| choice.cost)
+    }
 }
 
 /// Instructions of a padded stage for each point, about.
 pub(crate) fn padded_stage(radix: u32) -> f64 {
     radix::arithmetic(radix) + convolution::STEP
+}
+
+/// Copies of a pass in place whose stages take so many instructions for each point, about.
+pub(crate) fn padded_copies(instructions: f64) -> f64 {
+    (1.0 + (instructions / ISSUE_BUDGET).powi(2)).sqrt()
 }
 
 /// What does not depend on the threads of a block: computed once for many thread counts.

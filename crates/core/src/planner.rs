@@ -22,12 +22,13 @@ pub struct Planner<'a> {
     limits: &'a Limits,
     precision: Precision,
     known: RefCell<Known>,
+    middles: RefCell<HashMap<Vec<u32>, bool>>,
 }
 
 impl<'a> Planner<'a> {
     /// A planner that remembers nothing yet.
     pub fn new(limits: &'a Limits, precision: Precision) -> Self {
-        Self { limits, precision, known: RefCell::default() }
+        Self { limits, precision, known: RefCell::default(), middles: RefCell::default() }
     }
 
     /// Points of the largest tile that a block can hold: what its shared memory takes, and half its registers.
@@ -73,11 +74,6 @@ impl<'a> Planner<'a> {
         self.search(n, true)
     }
 
-    /// The cheapest plan that takes several passes.
-    pub fn several(&self, n: u64) -> Option<Plan> {
-        self.cheapest(n, |solver| !solver.on_chip() && !solver.in_place())
-    }
-
     /// The cheapest plan that takes several passes and no memory beside the data.
     pub fn in_place(&self, n: u64) -> Option<Plan> {
         self.cheapest(n, Solver::in_place)
@@ -94,6 +90,14 @@ impl<'a> Planner<'a> {
     /// Points of the largest tile that blocks can hold together.
     pub fn max_tile(&self) -> u64 {
         self.max_points() * u64::from(self.clusters().last().unwrap_or(1))
+    }
+
+    /// Whether the device holds rows of that many points for the middle of a convolution, in stages of these radices.
+    pub fn holds_middle(&self, radices: &[u32]) -> bool {
+        let mut known = self.middles.borrow_mut();
+        *known
+            .entry(radices.to_vec())
+            .or_insert_with(|| cost::of_middle(radices, self.limits, self.precision).is_some())
     }
 
     /// Bytes of a point.

@@ -8,12 +8,14 @@ use crate::pass::Pass;
 pub(super) fn segments(pass: &Pass, digits: &Digits, cut: Option<Cut>) -> f64 {
     let bytes = pass.precision.complex_bytes();
     let sides = [
-        (cut.map(|cut| cut.before), digits.weights(|digit| digit.is)),
-        (cut.map(|cut| cut.after), digits.weights(|digit| digit.os)),
+        (cut.map(|cut| cut.before), digits.weights(|digit| digit.is), pass.load),
+        (cut.map(|cut| cut.after), digits.weights(|digit| digit.os), pass.store),
     ];
-    let cost = sides.map(|(block, strides)| {
+    let cost = sides.map(|(block, strides, factor)| {
         let run = digits.run(&digits.by_stride(&[block], &strides), &strides) * bytes;
-        let sectors = run.div_ceil(32) * 32;
+        // What is padded is of an odd length more often than not: its rows start anywhere.
+        let anywhere = factor.is_some_and(|factor| factor.limit.is_some());
+        let sectors = if anywhere { run + 32 - bytes } else { run.div_ceil(32) * 32 };
         let thin = match run {
             0..=32 => 0.15,
             // Blocks of a cluster also wait for one another's.

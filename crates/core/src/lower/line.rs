@@ -89,9 +89,10 @@ impl<'a> Line<'a> {
     pub fn layout(&self, stage: usize) -> Layout {
         let own = (0..self.stages()).filter(|&d| d != stage);
         let others = self.stages()..self.digits.all.len();
-        let order = if self.direct && stage == 0 {
+        let last = stage + 1 == self.stages();
+        let order = if self.direct && (stage == 0 || (last && !self.padded())) {
             own.rev().chain(others).collect()
-        } else if self.direct && stage + 1 == self.stages() {
+        } else if self.direct && last {
             own.chain(others).collect()
         } else {
             self.digits.by_stride(&[Some(stage)], &self.strides)
@@ -104,8 +105,8 @@ impl<'a> Line<'a> {
         self.part.kind == PartKind::Bluestein
     }
 
-    /// Weight of each digit in the index of the spectrum: Rader's has the order of the last stage's threads. The
-    /// last digit has that of its frequency in both.
+    /// Weight of each digit in the index of the spectrum: only a whole chirp's has not the order of the last stage's
+    /// threads. The last digit has that of its frequency in all.
     pub fn spectrum_weights(&self) -> Vec<i64> {
         if self.padded() {
             return self.frequency.clone();
@@ -114,13 +115,24 @@ impl<'a> Line<'a> {
         let radix = i64::from(self.part.radices[last]);
         let mut weights: Vec<i64> = self.index.iter().map(|weight| weight / radix).collect();
         weights[last] = self.frequency[last];
+        for (weight, digit) in weights.iter_mut().zip(&self.digits.all) {
+            *weight += digit.twiddle * self.row_weight();
+        }
         weights
+    }
+
+    /// Entries of the spectrum from one row to the next; rows are numbered by what the pass's twiddle multiplies.
+    pub fn row_weight(&self) -> i64 {
+        if matches!(self.part.kind, PartKind::Middle { .. }) { self.part.points() as i64 } else { 0 }
     }
 
     pub fn spectrum(&self) -> TableKind {
         match self.part.kind {
             PartKind::Rader => {
                 TableKind::RaderSpectrum { p: self.part.n, radices: self.part.table_radices() }
+            }
+            PartKind::Middle { chirp: n, padded: m } => {
+                TableKind::ChirpRows { n, m, radices: self.part.table_radices() }
             }
             _ => TableKind::ChirpSpectrum { n: self.part.n, m: self.part.points() },
         }

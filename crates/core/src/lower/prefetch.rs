@@ -34,7 +34,8 @@ impl Lowering<'_> {
         let blocks = self.pass.elements() / tile * cluster;
         let resident = u64::from(limits.multiprocessors * took.blocks);
         let ahead = (resident / 2).next_multiple_of(cluster);
-        let even = bytes.is_multiple_of(UNIT) && (self.pass.src.offset.is_multiple_of(2) || self.real == Type::F64);
+        let even =
+            bytes.is_multiple_of(UNIT) && (self.pass.src.offset.is_multiple_of(2) || self.real == Type::F64);
         // Convolutions are of odd lengths more often than not.
         if !(even || self.convolves()) || ahead >= blocks || bytes > u64::from(u32::MAX) {
             return;

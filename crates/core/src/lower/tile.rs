@@ -105,7 +105,8 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
 
 /// Points of the largest tile of a pass that a block can hold.
 fn most_points(pass: &Pass, limits: &Limits) -> u64 {
-    let alone = |axis: &Axis| matches!(&axis.method, Method::Coprime(parts) if places::alone(parts).is_some());
+    let alone =
+        |axis: &Axis| matches!(&axis.method, Method::Coprime(parts) if places::alone(parts).is_some());
     let most = if pass.axes.iter().any(alone) { max_convolution } else { max_points };
     most(limits, pass.precision)
 }
