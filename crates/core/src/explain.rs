@@ -266,8 +266,8 @@ fn part(part: &CoprimePart) -> String {
     match part.kind {
         PartKind::MixedRadix => format!("{n} = {stages}"),
         PartKind::Rader => format!("{n} by rader over {points} = {stages}"),
-        PartKind::Middle { chirp, padded } => {
-            format!("{n} of {padded} there and back for a chirp of {chirp} = {stages}")
+        PartKind::Middle => {
+            format!("{n} there and back for a chirp of {} = {stages}", part.chirp.unwrap_or(n))
         }
         PartKind::Bluestein => format!("{n} by bluestein over {points} = {stages}"),
     }

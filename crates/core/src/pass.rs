@@ -72,6 +72,8 @@ pub struct CoprimePart {
     pub n: u64,
     /// What its stages compute.
     pub kind: PartKind,
+    /// Length of the chirp that it convolves with, if it does.
+    pub chirp: Option<u64>,
     /// The stages' radices.
     pub radices: Vec<u32>,
 }
@@ -86,14 +88,9 @@ pub enum PartKind {
     /// The transform that convolves with a chirp, padded.
     Bluestein,
     /// The middle of a convolution with a chirp that does not fit on the chip: the transform of the slowest digits of
-    /// the frequency, the product, and the way back. The weights of the pass's twiddle spell the other digits; its
-    /// factors lead the way back.
-    Middle {
-        /// Length of the chirp.
-        chirp: u64,
-        /// Padded length of the convolution.
-        padded: u64,
-    },
+    /// the frequency, the product, and the way back. The other digits are what the pass's twiddle multiplies, which
+    /// leads the way back too; its modulus is the padded length.
+    Middle,
 }
 
 impl CoprimePart {

@@ -346,5 +346,7 @@ fn part_of(plan: &Plan) -> CoprimePart {
         Plan::Rader { inner, .. } => (PartKind::Rader, &**inner),
         plan => (PartKind::MixedRadix, plan),
     };
-    CoprimePart { n: plan.len(), kind, radices: on_chip_method(stages).radices().to_vec() }
+    let n = plan.len();
+    let chirp = (kind == PartKind::Bluestein).then_some(n);
+    CoprimePart { n, kind, chirp, radices: on_chip_method(stages).radices().to_vec() }
 }

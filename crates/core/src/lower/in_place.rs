@@ -253,7 +253,7 @@ impl Lowering<'_> {
     /// The product in the middle of a convolution. The first point of a row of Rader's takes no part in it: every
     /// other output is to have it added, itself is to become the sum of its row. Both happen at frequency 0.
     fn product(&mut self, step: &Step<'_>, slot: u32, x: &mut [Cx]) {
-        let (line, kind) = (step.line, step.line.spectrum());
+        let (line, kind) = (step.line, step.line.spectrum(self.pass));
         // A row of its own has no factors beyond the last.
         let rows = line.row_weight() > 0;
         let exists = if rows { self.inside(&step.layout, slot) } else { self.exists(&step.layout, slot) };

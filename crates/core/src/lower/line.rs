@@ -1,7 +1,7 @@
 //! One coprime part over all others: its digits, where they stand in shared memory, and which threads take them at
 //! each stage.
 
-use crate::pass::{CoprimePart, PartKind, PassDim, TableKind};
+use crate::pass::{CoprimePart, PartKind, Pass, PassDim, TableKind};
 
 use super::digits::{Digit, Digits, Layout};
 use super::places::{Places, alone};
@@ -91,7 +91,7 @@ impl<'a> Line<'a> {
         let others = self.stages()..self.digits.all.len();
         let last = stage + 1 == self.stages();
         let order = if self.direct && (stage == 0 || (last && !self.padded())) {
-            own.rev().chain(others).collect()
+            self.digits.by_stride(&[Some(stage)], &self.digits.weights(|digit| digit.os))
         } else if self.direct && last {
             own.chain(others).collect()
         } else {
@@ -123,18 +123,21 @@ impl<'a> Line<'a> {
 
     /// Entries of the spectrum from one row to the next; rows are numbered by what the pass's twiddle multiplies.
     pub fn row_weight(&self) -> i64 {
-        if matches!(self.part.kind, PartKind::Middle { .. }) { self.part.points() as i64 } else { 0 }
+        if matches!(self.part.kind, PartKind::Middle) { self.part.points() as i64 } else { 0 }
     }
 
-    pub fn spectrum(&self) -> TableKind {
+    /// The spectrum of what the part convolves with in a pass.
+    pub fn spectrum(&self, pass: &Pass) -> TableKind {
+        let n = self.part.chirp.unwrap_or(self.part.n);
         match self.part.kind {
             PartKind::Rader => {
                 TableKind::RaderSpectrum { p: self.part.n, radices: self.part.table_radices() }
             }
-            PartKind::Middle { chirp: n, padded: m } => {
+            PartKind::Middle => {
+                let m = pass.twiddle.unwrap_or(self.part.n);
                 TableKind::ChirpRows { n, m, radices: self.part.table_radices() }
             }
-            _ => TableKind::ChirpSpectrum { n: self.part.n, m: self.part.points() },
+            _ => TableKind::ChirpSpectrum { n, m: self.part.points() },
         }
     }
 }

@@ -108,10 +108,10 @@ impl Scheduler<'_> {
     fn middle(&self, d: usize, n: u64, digits: &[Digit<'_>], lengths: &[u64], region: &Place) -> Pass {
         let last = digits.len() - 1;
         let mut pass = self.column(d, (digits, last), lengths, region, region);
-        let kind = PartKind::Middle { chirp: n, padded: lengths[d] };
         let radices = pass.axes[0].method.radices().to_vec();
-        pass.axes[0].method =
-            Method::Coprime(vec![CoprimePart { n: digits[last].part.len(), kind, radices }]);
+        let part =
+            CoprimePart { n: digits[last].part.len(), kind: PartKind::Middle, chirp: Some(n), radices };
+        pass.axes[0].method = Method::Coprime(vec![part]);
         pass.twiddle = Some(lengths[d]);
         number(&mut pass, &digits[..last], lengths.len() - 1);
         pass

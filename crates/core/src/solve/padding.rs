@@ -20,7 +20,7 @@ pub(super) fn on_chip(least: u64, most: u64) -> Vec<Vec<u32>> {
     for stages in 2..=STAGES {
         let mut found = Vec::new();
         extend(&mut Vec::new(), 1, stages, (least, most), &mut |radices, point, length| {
-            found.push((point * length as f64, radices.to_vec()))
+            found.push((point * length as f64, radices.to_vec()));
         });
         found.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let even = found.iter().position(|(_, radices)| radices.iter().all(|radix| radix.is_power_of_two()));
