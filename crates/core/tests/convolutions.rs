@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Case, Workspace, rows, run_in};
+use num_complex::Complex;
 use warpfft_core::compile;
 use warpfft_core::kernel::simulate::{Options, Report};
 use warpfft_core::pass::{Method, PartKind};
@@ -124,6 +125,24 @@ fn long_lengths_on_the_h200() {
         let bytes = 2 * points * precision.complex_bytes();
         assert_eq!(compiled.program.workspace_bytes, bytes.next_multiple_of(512), "{n}");
         Case::new(&problem).check(&compiled.program, &Limits::h200(), &format!("length {n}"));
+    }
+}
+
+/// As near to the truth as other convolutions have to be.
+#[test]
+fn errors_are_within_three_times_a_plain_librarys() {
+    for n in [10_007, 16_381, 65_537, 99_991] {
+        let problem = rows(n, 1, Precision::F32);
+        let program = compile(&problem, &Limits::h200()).expect("it is possible");
+        let input = common::random(n as usize, Precision::F32);
+        let (got, _) = common::run(&program, &Limits::h200(), &input, &input).expect("it runs");
+        let want = common::reference(&problem, &input, &input);
+        let mut theirs: Vec<_> = input.iter().map(|z| Complex::new(z.re as f32, z.im as f32)).collect();
+        rustfft::FftPlanner::new().plan_fft_forward(n as usize).process(&mut theirs);
+        let theirs: Vec<_> = theirs.iter().map(|z| Complex::new(z.re.into(), z.im.into())).collect();
+        let (ours, theirs) = (common::error(&got, &want), common::error(&theirs, &want));
+        println!("{n}: error {ours:.2e}, rustfft {theirs:.2e}");
+        assert!(ours < 3.0 * theirs, "{n}: {ours:.2e} against {theirs:.2e}");
     }
 }
 
