@@ -6,14 +6,14 @@ mod common;
 
 use common::{Case, Workspace, rows, run_in};
 use num_complex::Complex;
-use warpfft_core::compile;
 use warpfft_core::kernel::simulate::{Options, Report};
 use warpfft_core::pass::{Method, PartKind};
 use warpfft_core::plan::Plan;
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
 use warpfft_core::program::{Compiled, Program};
 use warpfft_core::request::Fft;
-use warpfft_core::target::Limits;
+use warpfft_core::target::{Api, Limits};
+use warpfft_core::{compile, emit};
 
 /// A device that holds 256 points a block in single precision.
 fn small() -> Limits {
@@ -97,12 +97,25 @@ fn in_place_and_beside_other_dimensions() {
     }
 }
 
+fn valid(text: &str) {
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+    let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
+    let checked = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
+    checked.unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
+}
+
 #[test]
 fn other_languages() {
     let narrow = Limits { shared_bytes: 2048, name: "narrow".into(), ..Limits::webgpu_min() };
     for limits in [Limits::webgpu_min(), Limits::vulkan_min(), Limits::t4(), narrow] {
         for n in [1009, 4099, 10_007] {
-            check(&rows(n, 2, Precision::F32), &limits);
+            let problem = rows(n, 2, Precision::F32);
+            check(&problem, &limits);
+            if let Api::Wgsl { browser } = limits.api {
+                for kernel in &compile(&problem, &limits).expect("it is possible").kernels {
+                    valid(&emit::wgsl(kernel, browser).expect("it can be said"));
+                }
+            }
         }
     }
 }
