@@ -209,6 +209,7 @@ fn the_middle_moves_each_sector_once_each_way() {
         let points: u64 = parts(&compiled).iter().product();
         let sectors = points * precision.complex_bytes() / 32;
         let middle = &reports[1];
+        println!("{n} {precision:?} read {:.2} conflicts {:.2}", middle.global_sectors_read as f64 / sectors as f64, middle.conflicts());
         assert_eq!(middle.global_sectors_written, sectors, "{n}");
         // Data, the spectrum, which is as long, and factors: a fifth of it where transforms are short.
         let read = middle.global_sectors_read as f64 / sectors as f64;

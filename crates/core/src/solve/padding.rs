@@ -74,7 +74,7 @@ const IN_PASSES: usize = 8;
 /// Columns at most.
 const COLUMNS: u32 = 4;
 /// Copies that a stage of a column adds, and a column of as many points as a tile can have.
-const COLUMN: [f64; 2] = [0.02, 0.1];
+const COLUMN: [f64; 2] = [0.02, 0.6];
 /// Passes that a column counts: the first and the last see less than the padded length.
 const WAYS: f64 = 1.5;
 /// Copies that a middle adds which fills shared memory, and one whose rows start anywhere in 128 bytes.
