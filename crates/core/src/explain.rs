@@ -162,6 +162,8 @@ fn summarise(
         });
         (moved as f64 * kept) as u64 * pass.precision.complex_bytes()
     };
+    let (bytes_read, bytes_written) = (limited(pass.load), limited(pass.store));
+    let copied = 2 * elements * pass.precision.complex_bytes();
     PassSummary {
         kernel: kernel.name.clone(),
         method: method(pass),
@@ -171,9 +173,9 @@ fn summarise(
             .map(|axis| axis.method.stages().iter().map(|stage| stage.radix).collect())
             .collect(),
         route: (array(pass.src.array), array(pass.dst.array)),
-        bytes_read: limited(pass.load),
-        bytes_written: limited(pass.store),
-        copies: part.cost * moved as f64 / elements as f64,
+        bytes_read,
+        bytes_written,
+        copies: part.cost * (bytes_read + bytes_written) as f64 / copied as f64,
         blocks: kernel.blocks,
         threads: kernel.threads,
         cluster: kernel.cluster,
@@ -264,6 +266,9 @@ fn part(part: &CoprimePart) -> String {
     match part.kind {
         PartKind::MixedRadix => format!("{n} = {stages}"),
         PartKind::Rader => format!("{n} by rader over {points} = {stages}"),
+        PartKind::Middle => {
+            format!("{n} there and back for a chirp of {} = {stages}", part.chirp.unwrap_or(n))
+        }
         PartKind::Bluestein => format!("{n} by bluestein over {points} = {stages}"),
     }
 }

@@ -72,6 +72,8 @@ pub struct CoprimePart {
     pub n: u64,
     /// What its stages compute.
     pub kind: PartKind,
+    /// Length of the chirp that it convolves with, if it does.
+    pub chirp: Option<u64>,
     /// The stages' radices.
     pub radices: Vec<u32>,
 }
@@ -85,6 +87,10 @@ pub enum PartKind {
     Rader,
     /// The transform that convolves with a chirp, padded.
     Bluestein,
+    /// The middle of a convolution with a chirp that does not fit on the chip: the transform of the slowest digits of
+    /// the frequency, the product, and the way back. The other digits are what the pass's twiddle multiplies, which
+    /// leads the way back too; its modulus is the padded length.
+    Middle,
 }
 
 impl CoprimePart {
@@ -228,6 +234,16 @@ pub enum TableKind {
         /// Padded length.
         m: u64,
     },
+    /// As [`TableKind::ChirpSpectrum`], in rows of as many points as the radices have: row `k1`, of as many as there
+    /// are, has the frequencies `k1 + rows k2`, with `k2` in the order of [`TableKind::RaderSpectrum`].
+    ChirpRows {
+        /// Length.
+        n: u64,
+        /// Padded length.
+        m: u64,
+        /// Radix of each stage; unused ones are 1.
+        radices: [u8; MAX_STAGES],
+    },
     /// The transform of length `p - 1` of `exp(-2 pi i g^-q / p)` over q, divided by `p - 1`; g is the smallest
     /// primitive root of the prime. Frequency `j1 + r1 j2 + r1 r2 j3 ..` stands where the threads of the last stage
     /// are neighbours: the last digit is the slowest, before the others with the first slowest.
@@ -297,7 +313,7 @@ impl TableKind {
             Self::Stage { radix, done, powers } => done * exact_powers(radix, powers).len() as u64,
             Self::Roots { len, .. } => len,
             Self::Chirp { n } => n,
-            Self::ChirpSpectrum { m, .. } => m,
+            Self::ChirpSpectrum { m, .. } | Self::ChirpRows { m, .. } => m,
             Self::RaderSpectrum { p, .. } => p - 1,
             Self::Places { parts, .. } => parts.iter().map(|part| part.n).product(),
         }

@@ -32,7 +32,7 @@ pub enum Plan {
     Bluestein {
         /// Length.
         n: u64,
-        /// The transform that convolves, at least `2 n - 1` long.
+        /// The transform that convolves, at least [`least_padded`] long.
         inner: Box<Plan>,
     },
     /// A prime length as a cyclic convolution of one point less (Rader, *Discrete Fourier transforms when the
@@ -45,6 +45,12 @@ pub enum Plan {
     },
     /// Coprime parts as the dimensions of one transform, without twiddles between them (Good 1958, Thomas 1963).
     PrimeFactor(Vec<Plan>),
+}
+
+/// Points of the shortest convolution with a chirp of length `n`: it takes the chirp at `1 - n` to `n - 1`, but at both
+/// ends the chirp is the same, so that they may fall on one point.
+pub const fn least_padded(n: u64) -> u64 {
+    n.saturating_mul(2).saturating_sub(2)
 }
 
 impl Plan {
@@ -72,7 +78,7 @@ impl Plan {
             Self::Split(parts) | Self::InPlace { parts, .. } => parts.iter().map(Self::passes).sum(),
             Self::Bluestein { inner, .. } => match **inner {
                 Self::MixedRadix(_) => 1,
-                _ => 2 * inner.passes(),
+                _ => 2 * inner.passes() - 1,
             },
         }
     }
@@ -150,7 +156,7 @@ mod tests {
         assert_eq!(at("(winograd 4)"), 1);
         assert_eq!(at("(split (mixed-radix 4)"), 22);
         let short = "(bluestein 37 (mixed-radix 8 8))".parse::<Plan>();
-        assert_eq!(short, Err(ParsePlanError::TooShort { n: 37, inner: 64, least: 73 }));
+        assert_eq!(short, Err(ParsePlanError::TooShort { n: 37, inner: 64, least: 72 }));
         let odd = "(rader 37 (mixed-radix 7 5))".parse::<Plan>();
         assert_eq!(odd, Err(ParsePlanError::NotRader { p: 37, inner: 35 }));
         let shared = "(prime-factor (mixed-radix 6) (mixed-radix 9))".parse::<Plan>();

@@ -22,17 +22,24 @@ pub struct Planner<'a> {
     limits: &'a Limits,
     precision: Precision,
     known: RefCell<Known>,
+    middles: RefCell<HashMap<Vec<u32>, bool>>,
 }
 
 impl<'a> Planner<'a> {
     /// A planner that remembers nothing yet.
     pub fn new(limits: &'a Limits, precision: Precision) -> Self {
-        Self { limits, precision, known: RefCell::default() }
+        Self { limits, precision, known: RefCell::default(), middles: RefCell::default() }
     }
 
     /// Points of the largest tile that a block can hold: what its shared memory takes, and half its registers.
     pub fn max_points(&self) -> u64 {
         max_points(self.limits, self.precision)
+    }
+
+    /// Points of the longest convolution that a block can hold by itself: its stages go from shared memory to shared
+    /// memory, and registers hold a group at a time.
+    pub fn max_convolution(&self) -> u64 {
+        max_convolution(self.limits, self.precision)
     }
 
     /// Points of the longest column that a block can hold when its rows are 64 bytes wide, below which memory
@@ -67,11 +74,6 @@ impl<'a> Planner<'a> {
         self.search(n, true)
     }
 
-    /// The cheapest plan that takes several passes.
-    pub fn several(&self, n: u64) -> Option<Plan> {
-        self.cheapest(n, |solver| !solver.on_chip() && !solver.in_place())
-    }
-
     /// The cheapest plan that takes several passes and no memory beside the data.
     pub fn in_place(&self, n: u64) -> Option<Plan> {
         self.cheapest(n, Solver::in_place)
@@ -88,6 +90,14 @@ impl<'a> Planner<'a> {
     /// Points of the largest tile that blocks can hold together.
     pub fn max_tile(&self) -> u64 {
         self.max_points() * u64::from(self.clusters().last().unwrap_or(1))
+    }
+
+    /// Whether the device holds rows of that many points for the middle of a convolution, in stages of these radices.
+    pub fn holds_middle(&self, radices: &[u32]) -> bool {
+        let mut known = self.middles.borrow_mut();
+        *known
+            .entry(radices.to_vec())
+            .or_insert_with(|| cost::of_middle(radices, self.limits, self.precision).is_some())
     }
 
     /// Bytes of a point.
@@ -128,6 +138,11 @@ impl<'a> Planner<'a> {
         self.known.borrow_mut().insert((n, on_chip), best);
         plan
     }
+}
+
+/// Points of the longest convolution that a block of the device can hold by itself.
+pub fn max_convolution(limits: &Limits, precision: Precision) -> u64 {
+    max_points(limits, precision).max(u64::from(limits.shared_bytes) / precision.complex_bytes())
 }
 
 /// Points of the largest tile that a block of the device can hold.

@@ -49,6 +49,15 @@ impl Direction {
             Self::Inverse => 1.0,
         }
     }
+
+    /// The other one.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        match self {
+            Self::Forward => Self::Inverse,
+            Self::Inverse => Self::Forward,
+        }
+    }
 }
 
 /// Width of the real numbers, in storage and in arithmetic.

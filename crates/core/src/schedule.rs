@@ -1,5 +1,6 @@
 //! Plan and target to passes: which axes share a tile, where intermediate results lie, what is fused where.
 
+mod convolution;
 pub mod fuse;
 mod in_place;
 mod share;
@@ -8,10 +9,10 @@ mod workspace;
 use crate::error::Error;
 use crate::lower::fused::Ring;
 use crate::lower::tile;
-use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim, Pointwise, TableKind};
+use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim};
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Direction, Format, Placement, Problem};
+use crate::problem::{Format, Placement, Problem};
 use crate::target::Limits;
 use fuse::Fuse;
 
@@ -235,7 +236,8 @@ impl Scheduler<'_> {
                     let pass = self.single(d, on_chip_method(plan), lengths, src, dst);
                     self.passes.push(pass);
                 }
-                inner => self.long_bluestein(d, *n, inner, lengths, src, dst)?,
+                Plan::Split(parts) => self.convolution(d, *n, parts, lengths, src, dst),
+                _ => return Err(no_plan(*n, self.limits)),
             },
             Plan::InPlace { parts, early } => self.in_place(d, (parts, early), lengths, src, dst)?,
             Plan::Split(parts) => {
@@ -329,50 +331,6 @@ impl Scheduler<'_> {
             }
         }
     }
-
-    /// Bluestein through memory: the chirp and the padding are fused into the first pass's load, the product
-    /// into the last forward pass's store, the second chirp into the last pass's store.
-    fn long_bluestein(
-        &mut self,
-        d: usize,
-        n: u64,
-        inner: &Plan,
-        lengths: &[u64],
-        src: &Place,
-        dst: &Place,
-    ) -> Result<(), Error> {
-        let Plan::Split(parts) = inner else { return Err(no_plan(n, self.limits)) };
-        let m = inner.len();
-        let mut padded = lengths.to_vec();
-        padded[d] = m;
-        let (near, far) = (self.region(&padded, dst), self.region(&padded, dst));
-        let chirp = Pointwise { table: Some(TableKind::Chirp { n }), limit: Some(n), against: false };
-        let spectrum =
-            Pointwise { table: Some(TableKind::ChirpSpectrum { n, m }), limit: None, against: false };
-        // A part is a pass on the way out and another on the way back, each with stages of its own.
-        let suits = std::mem::replace(&mut self.suits, true);
-        let start = self.passes.len();
-        self.split(d, parts, &padded, src, &near, &far);
-        let middle = self.passes.len();
-        self.split(d, parts, &padded, &far, &near, dst);
-        let end = self.passes.len();
-        self.suits = suits;
-        // The inner transforms run forward and back whatever the direction; the factors carry it.
-        let conjugate = self.problem.direction;
-        for pass in &mut self.passes[start..middle] {
-            pass.direction = conjugate;
-        }
-        for pass in &mut self.passes[middle..end] {
-            pass.direction = match conjugate {
-                Direction::Forward => Direction::Inverse,
-                Direction::Inverse => Direction::Forward,
-            };
-        }
-        self.passes[start].load = Some(chirp);
-        self.passes[middle - 1].store = Some(spectrum);
-        self.passes[end - 1].store = Some(Pointwise { against: true, ..chirp });
-        Ok(())
-    }
 }
 
 /// Has the parts of a plan of several passes name the stages that these run.
@@ -410,5 +368,7 @@ fn part_of(plan: &Plan) -> CoprimePart {
         Plan::Rader { inner, .. } => (PartKind::Rader, &**inner),
         plan => (PartKind::MixedRadix, plan),
     };
-    CoprimePart { n: plan.len(), kind, radices: on_chip_method(stages).radices().to_vec() }
+    let n = plan.len();
+    let chirp = (kind == PartKind::Bluestein).then_some(n);
+    CoprimePart { n, kind, chirp, radices: on_chip_method(stages).radices().to_vec() }
 }

@@ -39,6 +39,7 @@ fn values(kind: TableKind) -> Vec<(f64, f64)> {
         }
         TableKind::Chirp { n } => twiddle::chirp(n),
         TableKind::ChirpSpectrum { n, m } => chirp_spectrum(n, m),
+        TableKind::ChirpRows { n, m, radices } => chirp_rows(n, m, &radices),
         TableKind::RaderSpectrum { p, radices } => rader_spectrum(p, &radices),
         TableKind::Places { .. } => Vec::new(),
     }
@@ -103,7 +104,9 @@ fn own_places(part: &Coordinate, output: bool) -> Vec<u32> {
     match part.kind {
         // The stages turn the slowest digit of the input into the fastest of the output.
         PartKind::MixedRadix if output => (0..part.n as u32).map(|index| spelt(index, false)).collect(),
-        PartKind::MixedRadix | PartKind::Bluestein => (0..part.n as u32).map(natural).collect(),
+        PartKind::MixedRadix | PartKind::Bluestein | PartKind::Middle => {
+            (0..part.n as u32).map(natural).collect()
+        }
         PartKind::Rader => {
             let (logs, _) = index::logarithms(part.n);
             let order = part.n - 1;
@@ -124,6 +127,15 @@ fn chirp_spectrum(n: u64, m: u64) -> Vec<(f64, f64)> {
     }
     rustfft::FftPlanner::new().plan_fft_forward(m as usize).process(&mut filter);
     filter.into_iter().map(|z| (z.re, z.im)).collect()
+}
+
+/// The same, row by row.
+fn chirp_rows(n: u64, m: u64, radices: &[u8]) -> Vec<(f64, f64)> {
+    let spectrum = chirp_spectrum(n, m);
+    let points: usize = radices.iter().map(|&radix| usize::from(radix)).product();
+    let rows = spectrum.len() / points;
+    let order: Vec<usize> = (0..points).map(|at| rows * turned(at, points, radices)).collect();
+    (0..rows).flat_map(|row| order.iter().map(move |at| row + at)).map(|f| spectrum[f]).collect()
 }
 
 #[cfg(test)]
@@ -179,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_chirps_spectrum_is_its_direct_transform() {
-        for (n, m) in [(3_u64, 5_u64), (37, 73), (37, 80)] {
+        for (n, m) in [(3_u64, 5_u64), (37, 72), (37, 73), (37, 80)] {
             let filter: Vec<Complex<f64>> = (0..m)
                 .map(|at| {
                     let k = if at < n { at } else { m - at };

@@ -5,6 +5,7 @@ mod common;
 
 use common::{Case, packed, rows};
 use warpfft_core::compile;
+use warpfft_core::kernel::Op;
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
 use warpfft_core::target::Limits;
 
@@ -77,6 +78,23 @@ fn long_lengths_on_the_h200() {
     for n in [4096, 6000, 8192, 10007, 16384, 20000, 32768, 65536] {
         check(&rows(n, 1, Precision::F32), &Limits::h200(), &format!("length {n}"));
         check(&rows(n, 1, Precision::F64), &Limits::h200(), &format!("f64 length {n}"));
+    }
+}
+
+/// One block alone holds them, and asks for what later ones read; rows of odd lengths start anywhere in 16 bytes.
+#[test]
+fn convolutions_that_fill_a_multiprocessor() {
+    let few = Limits { multiprocessors: 4, name: "four multiprocessors".into(), ..Limits::h200() };
+    for (n, precision) in [(10007, Precision::F32), (12007, Precision::F32), (4099, Precision::F64)] {
+        for direction in [Direction::Forward, Direction::Inverse] {
+            let problem = Problem { direction, ..rows(n, 5, precision) };
+            let program = compile(&problem, &few).expect("it is possible");
+            assert_eq!(program.launches.len(), 1, "{n}");
+            let prefetches = program.kernels[0].body.insts.iter();
+            let prefetches = prefetches.filter(|inst| matches!(inst.op, Op::BulkPrefetch { .. })).count();
+            assert_eq!(prefetches, 1, "{n}");
+            Case::new(&problem).check(&program, &few, &format!("length {n} {direction:?}"));
+        }
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) const STEP: f64 = 9.5;
 /// Instructions of one point that goes to shared memory and back by an index from a table.
 const PERMUTED: f64 = 28.0;
 /// Instructions of a point that take as long as to copy it; numbers twice as wide take a little less than twice as many.
-const ISSUE_BUDGET: f64 = 174.0;
+pub(super) const ISSUE_BUDGET: f64 = 174.0;
 const WIDE_ISSUE: f64 = 0.945;
 /// Copies that one wait takes where a multiprocessor holds a thousand points in single precision, and how it falls with
 /// what more of them hide.

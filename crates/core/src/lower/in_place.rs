@@ -5,7 +5,7 @@
 //! than one group.
 
 use crate::codelet;
-use crate::kernel::{Cache, Cmp, Cx, Space, Value};
+use crate::kernel::{Cache, Cmp, Cx, Space, Type, Value};
 use crate::pass::{PartKind, TableKind};
 use crate::problem::Direction;
 
@@ -166,7 +166,9 @@ impl Lowering<'_> {
                 if self.pass.direction == Direction::Inverse {
                     x.iter_mut().for_each(|x| *x = swapped(*x));
                 }
-                let direction = std::mem::replace(&mut self.direction, self.pass.direction);
+                let way =
+                    if line.row_weight() > 0 { self.pass.direction.reversed() } else { self.pass.direction };
+                let direction = std::mem::replace(&mut self.direction, way);
                 self.pass_twiddle(&step.layout, slot, &mut x);
                 self.direction = direction;
                 self.store_group(destination, &step.layout, slot, &x, bounds.as_deref());
@@ -251,10 +253,13 @@ impl Lowering<'_> {
     /// The product in the middle of a convolution. The first point of a row of Rader's takes no part in it: every
     /// other output is to have it added, itself is to become the sum of its row. Both happen at frequency 0.
     fn product(&mut self, step: &Step<'_>, slot: u32, x: &mut [Cx]) {
-        let (line, kind) = (step.line, step.line.spectrum());
-        let exists = self.exists(&step.layout, slot);
+        let (line, kind) = (step.line, step.line.spectrum(self.pass));
+        // A row of its own has no factors beyond the last.
+        let rows = line.row_weight() > 0;
+        let exists = if rows { self.inside(&step.layout, slot) } else { self.exists(&step.layout, slot) };
         let at = self.linear(&step.layout, slot, &line.spectrum_weights());
-        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        let row = self.at_origin(Type::U32, |dim| dim.twiddle as i64 * line.row_weight());
+        let index = at.thread.map_or(row, |thread| self.b.add(row, thread));
         for (r, x) in x.iter_mut().enumerate() {
             let constant = at.constant + line.frequency[step.stage] * r as i64;
             let w = match kind {

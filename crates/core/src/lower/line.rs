@@ -1,7 +1,7 @@
 //! One coprime part over all others: its digits, where they stand in shared memory, and which threads take them at
 //! each stage.
 
-use crate::pass::{CoprimePart, PartKind, PassDim, TableKind};
+use crate::pass::{CoprimePart, PartKind, Pass, PassDim, TableKind};
 
 use super::digits::{Digit, Digits, Layout};
 use super::places::{Places, alone};
@@ -89,9 +89,10 @@ impl<'a> Line<'a> {
     pub fn layout(&self, stage: usize) -> Layout {
         let own = (0..self.stages()).filter(|&d| d != stage);
         let others = self.stages()..self.digits.all.len();
-        let order = if self.direct && stage == 0 {
-            own.rev().chain(others).collect()
-        } else if self.direct && stage + 1 == self.stages() {
+        let last = stage + 1 == self.stages();
+        let order = if self.direct && (stage == 0 || (last && !self.padded())) {
+            self.digits.by_stride(&[Some(stage)], &self.digits.weights(|digit| digit.os))
+        } else if self.direct && last {
             own.chain(others).collect()
         } else {
             self.digits.by_stride(&[Some(stage)], &self.strides)
@@ -104,8 +105,8 @@ impl<'a> Line<'a> {
         self.part.kind == PartKind::Bluestein
     }
 
-    /// Weight of each digit in the index of the spectrum: Rader's has the order of the last stage's threads. The
-    /// last digit has that of its frequency in both.
+    /// Weight of each digit in the index of the spectrum: only a whole chirp's has not the order of the last stage's
+    /// threads. The last digit has that of its frequency in all.
     pub fn spectrum_weights(&self) -> Vec<i64> {
         if self.padded() {
             return self.frequency.clone();
@@ -114,15 +115,29 @@ impl<'a> Line<'a> {
         let radix = i64::from(self.part.radices[last]);
         let mut weights: Vec<i64> = self.index.iter().map(|weight| weight / radix).collect();
         weights[last] = self.frequency[last];
+        for (weight, digit) in weights.iter_mut().zip(&self.digits.all) {
+            *weight += digit.twiddle * self.row_weight();
+        }
         weights
     }
 
-    pub fn spectrum(&self) -> TableKind {
+    /// Entries of the spectrum from one row to the next; rows are numbered by what the pass's twiddle multiplies.
+    pub fn row_weight(&self) -> i64 {
+        if matches!(self.part.kind, PartKind::Middle) { self.part.points() as i64 } else { 0 }
+    }
+
+    /// The spectrum of what the part convolves with in a pass.
+    pub fn spectrum(&self, pass: &Pass) -> TableKind {
+        let n = self.part.chirp.unwrap_or(self.part.n);
         match self.part.kind {
             PartKind::Rader => {
                 TableKind::RaderSpectrum { p: self.part.n, radices: self.part.table_radices() }
             }
-            _ => TableKind::ChirpSpectrum { n: self.part.n, m: self.part.points() },
+            PartKind::Middle => {
+                let m = pass.twiddle.unwrap_or(self.part.n);
+                TableKind::ChirpRows { n, m, radices: self.part.table_radices() }
+            }
+            _ => TableKind::ChirpSpectrum { n, m: self.part.points() },
         }
     }
 }

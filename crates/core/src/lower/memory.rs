@@ -168,6 +168,15 @@ impl Lowering<'_> {
         }
     }
 
+    /// What one of a group's elements must keep to beside `on`.
+    fn bounded(&mut self, on: Bound, bounds: Option<&[Bound]>, register: usize) -> Bound {
+        match (on, bounds.map(|bounds| bounds[register])) {
+            (on, None) => on,
+            (Bound::If(on), Some(Bound::If(bound))) => Bound::If(self.all_of(on, bound)),
+            (Bound::Never, _) | (_, Some(Bound::Never)) => Bound::Never,
+        }
+    }
+
     fn all_of(&mut self, a: Option<Value>, b: Option<Value>) -> Option<Value> {
         match b {
             Some(b) if a != Some(b) => Some(self.both(a, b)),
@@ -183,9 +192,9 @@ impl Lowering<'_> {
         slot: u32,
         inside: Option<Value>,
         writes: bool,
-    ) -> Vec<(Option<Value>, Option<Cx>)> {
+    ) -> Vec<(Bound, Option<Cx>)> {
         let registers = layout.registers(&self.digits);
-        let Some(what) = what else { return vec![(inside, None); registers as usize] };
+        let Some(what) = what else { return vec![(Bound::If(inside), None); registers as usize] };
         let weights = self.digits.weights(|digit| if writes { digit.store_index } else { digit.load_index });
         let origin =
             self.at_origin(Type::U32, |dim| if writes { dim.store_index } else { dim.load_index } as i64);
@@ -197,7 +206,10 @@ impl Lowering<'_> {
                 let constant = at.constant + step * i64::from(r);
                 let mut on = inside;
                 if let Some(limit) = what.limit {
-                    let rest = self.b.u32((limit as i64 - constant).max(0) as u32);
+                    if constant >= limit as i64 {
+                        return (Bound::Never, None);
+                    }
+                    let rest = self.b.u32((limit as i64 - constant) as u32);
                     let below = self.b.cmp(Cmp::Lt, start, rest);
                     on = Some(self.both(on, below));
                 }
@@ -209,7 +221,7 @@ impl Lowering<'_> {
                     let w = self.directed(Cx { re: w[0], im: w[1] });
                     if what.against { self.conjugate(w) } else { w }
                 });
-                (on, factor)
+                (Bound::If(on), factor)
             })
             .collect()
     }
@@ -263,14 +275,10 @@ impl Lowering<'_> {
             if group.len() > r {
                 continue;
             }
-            let on = match bounds.map(|bounds| bounds[r]) {
-                None => on,
-                Some(Bound::If(bound)) => self.all_of(on, bound),
-                Some(Bound::Never) => {
-                    let zero = self.b.float(self.real, 0.0);
-                    group.push(Cx { re: zero, im: zero });
-                    continue;
-                }
+            let Bound::If(on) = self.bounded(on, bounds, r) else {
+                let zero = self.b.float(self.real, 0.0);
+                group.push(Cx { re: zero, im: zero });
+                continue;
             };
             let (planes, offset) = self.reach(&pointers, base + step * r as i64);
             if pairs {
@@ -330,11 +338,7 @@ impl Lowering<'_> {
         let width = if pairs { 2 } else { 1 };
         for (chunk, r) in values.chunks(width).zip((0..).step_by(width)) {
             let (planes, offset) = self.reach(&pointers, base + step * r as i64);
-            let on = match bounds.map(|bounds| bounds[r]) {
-                None => factors[r].0,
-                Some(Bound::If(bound)) => self.all_of(factors[r].0, bound),
-                Some(Bound::Never) => continue,
-            };
+            let Bound::If(on) = self.bounded(factors[r].0, bounds, r) else { continue };
             let reals: Vec<Value> = chunk.iter().flat_map(|x| [x.re, x.im]).collect();
             if let [one] = planes[..] {
                 self.b.store(one, offset, &reals, cache, on);

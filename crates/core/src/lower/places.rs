@@ -213,10 +213,10 @@ fn points(parts: &[CoprimePart]) -> [Vec<Vec<u32>>; 2] {
     })
 }
 
-/// The part that is padded and the only one: nothing has to be permuted.
+/// The only part, if it convolves with a chirp: nothing has to be permuted.
 pub(crate) fn alone(parts: &[CoprimePart]) -> Option<&CoprimePart> {
     match parts {
-        [part] if part.kind == PartKind::Bluestein => Some(part),
+        [part] if matches!(part.kind, PartKind::Bluestein | PartKind::Middle) => Some(part),
         _ => None,
     }
 }

@@ -7,10 +7,13 @@ use crate::pass::Method;
 use crate::problem::Format;
 use crate::target::Limits;
 
+use super::places::alone;
 use super::{Lowering, Slot};
 
 /// Blocks on a multiprocessor from which on they hide one another's phases by themselves.
 const ENOUGH_BLOCKS: u32 = 3;
+/// The same for convolutions, whose blocks wait less for memory.
+const ENOUGH_CONVOLUTIONS: u32 = 2;
 /// Bytes that a bulk prefetch is a multiple of.
 const UNIT: u64 = 16;
 
@@ -20,18 +23,24 @@ impl Lowering<'_> {
     /// a slab, whichever elements it reads itself.
     pub(super) fn prefetch(&mut self, took: &Occupancy, limits: &Limits) {
         let cluster = u64::from(self.tile.cluster);
-        let worthwhile = limits.bulk_copy && (cluster > 1 || took.blocks < ENOUGH_BLOCKS);
+        let enough = if self.convolves() { ENOUGH_CONVOLUTIONS } else { ENOUGH_BLOCKS };
+        let worthwhile = limits.bulk_copy && (cluster > 1 || took.blocks < enough);
         if !worthwhile || !self.packed_source() {
             return;
         }
-        let slab = self.tile.elements(self.pass) / cluster;
+        let tile = u64::from(self.digits.elements());
+        let slab = tile / cluster;
         let bytes = slab * self.pass.precision.complex_bytes();
-        let blocks = self.pass.elements() / self.tile.elements(self.pass) * cluster;
+        let blocks = self.pass.elements() / tile * cluster;
         let resident = u64::from(limits.multiprocessors * took.blocks);
         let ahead = (resident / 2).next_multiple_of(cluster);
-        if !bytes.is_multiple_of(UNIT) || ahead >= blocks || bytes > u64::from(u32::MAX) {
+        let even =
+            bytes.is_multiple_of(UNIT) && (self.pass.src.offset.is_multiple_of(2) || self.real == Type::F64);
+        // Convolutions are of odd lengths more often than not.
+        if !(even || self.convolves()) || ahead >= blocks || bytes > u64::from(u32::MAX) {
             return;
         }
+        let bytes = bytes / UNIT * UNIT;
         let source = if self.pass.in_place() { Slot::Destination(0) } else { Slot::Source(0) };
         let source = self.space_of(source);
         let offset = 2 * (self.pass.src.offset + ahead * slab);
@@ -45,7 +54,12 @@ impl Lowering<'_> {
         let go = self.b.pure(Op::And, Type::Bool, &[first, there]);
         let start = self.b.convert(ty, block);
         let start = self.b.mul_const(start, 2 * slab);
-        let start = self.b.add_const(start, offset);
+        let mut start = self.b.add_const(start, offset);
+        if !even {
+            let mask = if wide { u64::MAX } else { u64::from(u32::MAX) };
+            let whole = self.b.pure(Op::Const(mask & !3), ty, &[]);
+            start = self.b.binary(Op::And, start, whole);
+        }
         let at = self.b.addr(source, start);
         let bytes = self.b.u32(bytes as u32);
         self.b.effect(Op::BulkPrefetch { predicated: true }, &[at, bytes, go]);
@@ -55,11 +69,12 @@ impl Lowering<'_> {
     fn packed_source(&self) -> bool {
         let sources = self.digits.weights(|digit| digit.is);
         let whole = self.digits.run(&self.digits.by_stride(&[], &sources), &sources);
-        let plain = self.pass.axes.iter().all(|axis| matches!(axis.method, Method::MixedRadix(_)));
-        let even = self.pass.src.offset.is_multiple_of(2) || self.real == Type::F64;
+        let plain = self.pass.axes.iter().all(|axis| match &axis.method {
+            Method::MixedRadix(_) => true,
+            Method::Coprime(parts) => alone(parts).is_some(),
+        });
         if whole != u64::from(self.digits.elements())
             || !plain
-            || !even
             || self.pass.load.is_some()
             || self.pass.src.format != Format::Interleaved
         {

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cost::fused::Body;
 use crate::cost::{self, Model};
-use crate::pass::Pass;
-use crate::planner::max_points;
+use crate::lower::places;
+use crate::pass::{Axis, Method, Pass};
+use crate::planner::{max_convolution, max_points};
 use crate::target::{Api, Limits};
 
 /// The tile of one block, or of the blocks of one cluster.
@@ -73,7 +74,7 @@ fn crowded(limits: &Limits) -> Option<Limits> {
 
 fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
     let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
-    let most = max_points(limits, pass.precision);
+    let most = most_points(pass, limits);
     let mut best: Option<Choice> = None;
     for cluster in cluster_sizes(limits) {
         let mut seen = Vec::new();
@@ -100,6 +101,14 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
         }
     }
     best
+}
+
+/// Points of the largest tile of a pass that a block can hold.
+fn most_points(pass: &Pass, limits: &Limits) -> u64 {
+    let alone =
+        |axis: &Axis| matches!(&axis.method, Method::Coprime(parts) if places::alone(parts).is_some());
+    let most = if pass.axes.iter().any(alone) { max_convolution } else { max_points };
+    most(limits, pass.precision)
 }
 
 /// Tiles for two passes in one launch.

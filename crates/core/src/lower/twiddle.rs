@@ -49,7 +49,9 @@ impl Lowering<'_> {
     /// loads to before barriers and loops, as early as it can. Not a convolution's factors, one for every element.
     pub(super) fn table_cache(&self, kind: TableKind) -> Cache {
         match kind {
-            TableKind::RaderSpectrum { .. } | TableKind::ChirpSpectrum { .. } => Cache::Default,
+            TableKind::RaderSpectrum { .. }
+            | TableKind::ChirpSpectrum { .. }
+            | TableKind::ChirpRows { .. } => Cache::Default,
             TableKind::Chirp { .. } if self.convolves() => Cache::Default,
             TableKind::Chirp { .. } | TableKind::Stage { .. } | TableKind::Roots { .. } => Cache::ReadOnly,
             TableKind::Places { .. } if self.turns.is_some() => Cache::ReadOnly,

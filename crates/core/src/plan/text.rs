@@ -253,7 +253,7 @@ impl<'a> Parser<'a> {
                 self.at += word.len();
                 let n = self.number::<u64>()?;
                 let inner = Box::new(self.plan()?);
-                let least = n.saturating_mul(2) - 1;
+                let least = super::least_padded(n);
                 if inner.len() < least {
                     return Err(ParsePlanError::TooShort { n, inner: inner.len(), least });
                 }

@@ -70,7 +70,7 @@ pub fn cases(precision: Precision) -> Vec<(String, Problem)> {
 }
 
 fn lengths() -> Vec<(String, Problem)> {
-    let shapes: [(&[u64], u64); 17] = [
+    let shapes: [(&[u64], u64); 19] = [
         (&[1], 1),
         (&[1], 5),
         (&[2], 3),
@@ -81,6 +81,8 @@ fn lengths() -> Vec<(String, Problem)> {
         (&[1024], 5),
         (&[4096], 2),
         (&[2003], 2),
+        (&[10_007], 2),
+        (&[16_381], 3),
         (&[16384], 1),
         (&[32768], 1),
         (&[16, 16], 1),

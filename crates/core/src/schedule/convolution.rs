@@ -1,0 +1,125 @@
+//! A convolution with a chirp that does not fit on the chip. Its padded points are digits of the parts' lengths. Passes
+//! over all digits but the last lead forward, each where its digit stands; one pass takes the last digit there, through
+//! the product and back, while its rows are on the chip; the other digits go back in falling order. Nothing is ever
+//! transposed: decimated in frequency on the way out, in time on the way home (Gentleman and Sande, *Fast Fourier
+//! transforms for fun and profit*, 1966). Two parts are three passes over one region of the workspace.
+
+use crate::pass::{Axis, CoprimePart, Method, PartKind, Pass, PassDim, Pointwise, TableKind};
+use crate::plan::Plan;
+
+use super::{Place, Scheduler, on_chip_method};
+
+/// A digit of the padded index `sum n_i weight_i`, and of its frequency `sum k_i before_i`.
+struct Digit<'a> {
+    part: &'a Plan,
+    /// Product of the lengths before it.
+    before: u64,
+    /// Product of the lengths after it: where it stands in the region, whichever of the two it spells.
+    weight: u64,
+}
+
+/// The digits of parts.
+fn digits(parts: &[Plan]) -> Vec<Digit<'_>> {
+    let mut before = 1;
+    let mut weight: u64 = parts.iter().map(Plan::len).product();
+    let digit = |part| {
+        weight /= Plan::len(part);
+        let digit = Digit { part, before, weight };
+        before *= part.len();
+        digit
+    };
+    parts.iter().map(digit).collect()
+}
+
+/// The digits before, which a pass is repeated over from dimension `at` on, spell a frequency: the twiddle multiplies
+/// it.
+fn number(pass: &mut Pass, before: &[Digit<'_>], at: usize) {
+    for (dim, digit) in pass.batch[at..].iter_mut().zip(before) {
+        dim.twiddle = digit.before;
+    }
+}
+
+impl Scheduler<'_> {
+    /// Convolves a dimension with the chirp of its length `n`, padded to the product of the parts. The chirp and the
+    /// padding are fused into the first pass's load, the chirp of the result into the last pass's store.
+    pub(super) fn convolution(
+        &mut self,
+        d: usize,
+        n: u64,
+        parts: &[Plan],
+        lengths: &[u64],
+        src: &Place,
+        dst: &Place,
+    ) {
+        let mut padded = lengths.to_vec();
+        padded[d] = parts.iter().map(Plan::len).product();
+        let region = self.region(&padded, dst);
+        let digits = digits(parts);
+        let last = digits.len() - 1;
+        let chirp = Pointwise { table: Some(TableKind::Chirp { n }), limit: Some(n), against: false };
+        for i in 0..last {
+            let from = if i == 0 { src } else { &region };
+            let mut pass = self.column(d, (&digits, i), &padded, from, &region);
+            pass.batch.last_mut().into_iter().for_each(|rest| rest.twiddle = 1);
+            pass.twiddle = Some(digits[i].part.len() * digits[i].weight);
+            pass.load = (i == 0).then_some(chirp);
+            self.suit(digits[i].part, &mut pass);
+            self.passes.push(pass);
+        }
+        self.passes.push(self.middle(d, n, &digits, &padded, &region));
+        // The transforms of these digits run forward and back whatever the direction; the factors carry it.
+        for i in (0..last).rev() {
+            let to = if i == 0 { dst } else { &region };
+            let mut pass = self.column(d, (&digits, i), &padded, &region, to);
+            pass.direction = pass.direction.reversed();
+            number(&mut pass, &digits[..i], lengths.len() - 1);
+            pass.twiddle = (i > 0).then_some(digits[i].before * digits[i].part.len());
+            pass.store = (i == 0).then_some(Pointwise { against: true, ..chirp });
+            self.suit(digits[i].part, &mut pass);
+            self.passes.push(pass);
+        }
+    }
+
+    /// Transforms one digit where it stands. Repeated over: other dimensions, digits before, and what is after as one.
+    fn column(
+        &self,
+        d: usize,
+        (digits, own): (&[Digit<'_>], usize),
+        lengths: &[u64],
+        from: &Place,
+        to: &Place,
+    ) -> Pass {
+        let stands = |n: u64, weight: u64| PassDim {
+            load_index: weight,
+            store_index: weight,
+            ..PassDim::new(n, from.strides[d] * weight as i64, to.strides[d] * weight as i64)
+        };
+        let digit = |digit: &Digit<'_>| stands(digit.part.len(), digit.weight);
+        let mut batch = self.others(d, lengths, from, to);
+        batch.extend(digits[..own].iter().map(digit));
+        if own + 1 < digits.len() {
+            batch.push(stands(digits[own].weight, 1));
+        }
+        let axis = Axis::new(digit(&digits[own]), on_chip_method(digits[own].part));
+        self.new_pass(vec![axis], batch, from, to)
+    }
+
+    /// The last digit forward, the product, and back.
+    fn middle(&self, d: usize, n: u64, digits: &[Digit<'_>], lengths: &[u64], region: &Place) -> Pass {
+        let last = digits.len() - 1;
+        let mut pass = self.column(d, (digits, last), lengths, region, region);
+        let radices = pass.axes[0].method.radices().to_vec();
+        let part =
+            CoprimePart { n: digits[last].part.len(), kind: PartKind::Middle, chirp: Some(n), radices };
+        pass.axes[0].method = Method::Coprime(vec![part]);
+        pass.twiddle = Some(lengths[d]);
+        number(&mut pass, &digits[..last], lengths.len() - 1);
+        pass
+    }
+
+    /// The dimensions that a pass over one of them is repeated over.
+    fn others(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> Vec<PassDim> {
+        let others = (0..lengths.len()).filter(|&other| other != d);
+        others.map(|other| PassDim::new(lengths[other], from.strides[other], to.strides[other])).collect()
+    }
+}
