@@ -5,6 +5,7 @@ use crate::pass::{Operand, PassDim, Pointwise};
 use crate::problem::Format;
 
 use super::digits::Layout;
+use super::writes::Write;
 use super::{Held, Lowering, Slot};
 
 /// Constant distances beyond this are added to the pointer: emitted offsets are signed 32-bit bytes.
@@ -362,6 +363,7 @@ impl Lowering<'_> {
             })
             .collect();
         let width = if pairs { 2 } else { 1 };
+        let mut writes = Vec::new();
         for (chunk, r) in values.chunks(width).zip((0..).step_by(width)) {
             let (planes, offset) = self.reach(&pointers, base + step * r as i64);
             let on = match bounds.map(|bounds| bounds[r]) {
@@ -370,12 +372,13 @@ impl Lowering<'_> {
                 Some(Bound::Never) => continue,
             };
             let reals: Vec<Value> = chunk.iter().flat_map(|x| [x.re, x.im]).collect();
-            if let [one] = planes[..] {
-                self.b.store(one, offset, &reals, cache, on);
+            if let [ptr] = planes[..] {
+                writes.push(Write { ptr, offset, values: reals, on });
             } else {
-                self.b.store(planes[0], offset, &reals[..1], cache, on);
-                self.b.store(planes[1], offset, &reals[1..], cache, on);
+                let both = planes.into_iter().zip(reals);
+                writes.extend(both.map(|(ptr, real)| Write { ptr, offset, values: vec![real], on }));
             }
         }
+        self.write_all(&writes, cache);
     }
 }

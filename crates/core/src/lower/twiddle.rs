@@ -130,13 +130,13 @@ impl Lowering<'_> {
 
     /// Stage `position` of an axis needs `W_L^(n K)`, L the product of the radices up to and with it, n the
     /// digit it transforms, K the output index so far.
-    pub(super) fn stage_twiddle(&mut self, stage: Stage, layout: &Layout, slot: u32, x: &mut [Cx]) {
+    pub(super) fn stage_factors(&mut self, stage: Stage, layout: &Layout, slot: u32) -> Vec<Option<Cx>> {
         let Stage { axis, position } = stage;
-        if position == 0 {
-            return;
-        }
         let own = self.digits.stages[axis][position];
         let radix = self.digits.radix(own);
+        if position == 0 {
+            return vec![None; radix as usize];
+        }
         let done = self.digits.all[own].output as u64;
         let before = &self.digits.stages[axis][..position];
         let mut weights = vec![0; self.digits.all.len()];
@@ -152,10 +152,7 @@ impl Lowering<'_> {
         let factors = self.powers(radix, powers, |this, row, _| {
             this.table_load(kind, index, (row as u64 * done) as i64 + constant, exists)
         });
-        for (x, w) in x[1..].iter_mut().zip(factors) {
-            let w = self.directed(w);
-            *x = self.b.cmul(*x, w);
-        }
+        std::iter::once(None).chain(factors.into_iter().map(|w| Some(self.directed(w)))).collect()
     }
 
     /// `W_L^exponent` from two levels; the exponent is below L where `on` holds.
