@@ -60,13 +60,16 @@ impl Point {
             Some(w) if one.by == other.by => {
                 // 2 a - (a + w x) is a - w x, for half the products.
                 let (a, x) = (one.x, other.x);
-                let (re, im) = (b.fma(x.re, w.re, a.re), b.fma(x.re, w.im, a.im));
-                let minus = b.neg(x.im);
-                let sum = Cx { re: b.fma(minus, w.im, re), im: b.fma(x.im, w.re, im) };
                 let ty = b.ty(a.re);
                 let two = b.float(ty, 2.0);
-                let minus = [b.neg(sum.re), b.neg(sum.im)];
-                let difference = Cx { re: b.fma(a.re, two, minus[0]), im: b.fma(a.im, two, minus[1]) };
+                let minus = b.neg(x.im);
+                let [re, im] = [[a.re, w.re, w.im, minus], [a.im, w.im, w.re, x.im]].map(|[a, v, u, im]| {
+                    let part = b.fma(x.re, v, a);
+                    let sum = b.fma(im, u, part);
+                    let minus = b.neg(sum);
+                    [sum, b.fma(a, two, minus)]
+                });
+                let (sum, difference) = (Cx { re: re[0], im: im[0] }, Cx { re: re[1], im: im[1] });
                 [sum, difference].map(|x| Self { x, ..one })
             }
             _ => {

@@ -101,10 +101,8 @@ impl Lowering<'_> {
         match step.work {
             Work::Out => {
                 x = codelet::dft_of_products(&mut self.b, &x, &factors, Direction::Forward);
-                let factors = self.step_factors(step, slot);
-                for (x, w) in x.iter_mut().zip(factors) {
-                    *x = w.map_or(*x, |w| self.b.cmul(*x, w));
-                }
+                factors = self.step_factors(step, slot);
+                self.multiply(&mut x, &factors);
             }
             Work::Turn => {
                 x = codelet::dft_of_products(&mut self.b, &x, &factors, Direction::Forward);
@@ -171,9 +169,7 @@ impl Lowering<'_> {
         let bounds = step.leaves.then(|| self.bounds(step, slot));
         if let Some(bounds) = bounds.as_ref().filter(|_| line.padded()) {
             let factors = self.chirp(step, slot, bounds);
-            for (x, w) in x.iter_mut().zip(factors) {
-                *x = w.map_or(*x, |w| self.b.cmul(*x, w));
-            }
+            self.multiply(&mut x, &factors);
         }
         match step.ends {
             Some([_, destination]) if step.leaves => {

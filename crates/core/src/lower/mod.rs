@@ -15,7 +15,6 @@ pub mod tile;
 pub mod twiddle;
 mod writes;
 
-use crate::codelet;
 use crate::cost;
 use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Method, Pass, TableKind};
@@ -330,12 +329,6 @@ impl<'a> Lowering<'a> {
             Some(stage) => self.through(stage, layout, slot, group),
             None => group.to_vec(),
         }
-    }
-
-    /// A group through a stage.
-    fn through(&mut self, stage: Stage, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
-        let factors = self.stage_factors(stage, layout, slot);
-        codelet::dft_of_products(&mut self.b, group, &factors, self.direction)
     }
 
     /// Value of a linear form: thread's part as `U32` with the constant part apart.
