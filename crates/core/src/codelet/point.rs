@@ -94,7 +94,7 @@ impl Point {
             let quarters = 4 * k / n;
             let one = if quarters >= 2 { Self { by: -one.by, ..one } } else { one };
             let forward = direction == Direction::Forward;
-            return if quarters % 2 == 0 { one } else { one.turned(b, forward) };
+            return if quarters.is_multiple_of(2) { one } else { one.turned(b, forward) };
         }
         let (cos, sin) = twiddle::root(k, n);
         let sin = if direction == Direction::Forward { sin } else { -sin };
