@@ -8,6 +8,10 @@ use crate::kernel::{Builder, Cx};
 use crate::math::{factor, twiddle};
 use crate::problem::Direction;
 
+mod point;
+
+use point::Point;
+
 /// Lengths that have a codelet: what a thread's registers hold.
 pub fn has_codelet(n: u64) -> bool {
     (1..=32).contains(&n)
@@ -15,10 +19,20 @@ pub fn has_codelet(n: u64) -> bool {
 
 /// The transform of `x` in natural order, unscaled.
 pub fn dft(b: &mut Builder, x: &[Cx], direction: Direction) -> Vec<Cx> {
+    dft_of_products(b, x, &vec![None; x.len()], direction)
+}
+
+/// The transform of the points times factors, some of which may be 1.
+pub fn dft_of_products(b: &mut Builder, x: &[Cx], w: &[Option<Cx>], direction: Direction) -> Vec<Cx> {
+    let points: Vec<Point> = x.iter().zip(w).map(|(&x, &w)| Point::new(x, w)).collect();
+    dft_of_points(b, &points, direction).into_iter().map(|point| point.value(b)).collect()
+}
+
+fn dft_of_points(b: &mut Builder, x: &[Point], direction: Direction) -> Vec<Point> {
     let n = x.len();
     match n {
         0 | 1 => x.to_vec(),
-        2 => vec![b.cadd(x[0], x[1]), b.csub(x[0], x[1])],
+        2 => x[0].butterfly(b, x[1]).to_vec(),
         4 => dft4(b, x, direction),
         _ => match split(n) {
             None => dft_prime(b, x, direction),
@@ -46,58 +60,30 @@ fn split(n: usize) -> Option<(usize, usize)> {
     }
 }
 
-fn dft4(b: &mut Builder, x: &[Cx], direction: Direction) -> Vec<Cx> {
-    let (s02, d02) = (b.cadd(x[0], x[2]), b.csub(x[0], x[2]));
-    let (s13, d13) = (b.cadd(x[1], x[3]), b.csub(x[1], x[3]));
-    let turned = b.cmul_i(d13, direction == Direction::Forward);
-    vec![b.cadd(s02, s13), b.cadd(d02, turned), b.csub(s02, s13), b.csub(d02, turned)]
-}
-
-/// Multiplies by the constant `exp(-+ 2 pi i k / n)`; multiples of an eighth turn cost no products or two.
-pub fn rotate(b: &mut Builder, x: Cx, k: u64, n: u64, direction: Direction) -> Cx {
-    let k = k % n;
-    let forward = direction == Direction::Forward;
-    if (4 * k).is_multiple_of(n) {
-        return match 4 * k / n {
-            0 => x,
-            2 => Cx { re: b.neg(x.re), im: b.neg(x.im) },
-            quarter => b.cmul_i(x, (quarter == 1) == forward),
-        };
-    }
-    let (cos, sin) = twiddle::root(k, n);
-    let sin = if forward { sin } else { -sin };
-    if (8 * k).is_multiple_of(n) {
-        // cos and sin are +-h: two additions and two products.
-        let (sum, difference) = (b.add(x.re, x.im), b.sub(x.re, x.im));
-        let same_sign = cos * sin > 0.0;
-        let ty = b.ty(x.re);
-        let (h, minus_h) = (b.float(ty, cos), b.float(ty, -cos));
-        return if same_sign {
-            Cx { re: b.mul(difference, h), im: b.mul(sum, h) }
-        } else {
-            Cx { re: b.mul(sum, h), im: b.mul(difference, minus_h) }
-        };
-    }
-    let ty = b.ty(x.re);
-    let w = b.cconst(ty, cos, sin);
-    b.cmul(x, w)
+fn dft4(b: &mut Builder, x: &[Point], direction: Direction) -> Vec<Point> {
+    let [s02, d02] = x[0].butterfly(b, x[2]);
+    let [s13, d13] = x[1].butterfly(b, x[3]);
+    let turned = d13.turned(b, direction == Direction::Forward);
+    let [x0, x2] = s02.butterfly(b, s13);
+    let [x1, x3] = d02.butterfly(b, turned);
+    vec![x0, x1, x2, x3]
 }
 
 /// Cooley and Tukey, *An algorithm for the machine calculation of complex Fourier series* (1965): `n = p q`,
 /// p transforms of length q of every p-th point, twiddles, q transforms of length p.
-fn cooley_tukey(b: &mut Builder, x: &[Cx], p: usize, q: usize, direction: Direction) -> Vec<Cx> {
+fn cooley_tukey(b: &mut Builder, x: &[Point], p: usize, q: usize, direction: Direction) -> Vec<Point> {
     let n = p * q;
-    let columns: Vec<Vec<Cx>> = (0..p)
+    let columns: Vec<Vec<Point>> = (0..p)
         .map(|j| {
-            let column: Vec<Cx> = (0..q).map(|i| x[i * p + j]).collect();
-            dft(b, &column, direction)
+            let column: Vec<Point> = (0..q).map(|i| x[i * p + j]).collect();
+            dft_of_points(b, &column, direction)
         })
         .collect();
     let mut out = vec![x[0]; n];
     for k in 0..q {
-        let row: Vec<Cx> =
-            (0..p).map(|j| rotate(b, columns[j][k], (j * k) as u64, n as u64, direction)).collect();
-        for (i, value) in dft(b, &row, direction).into_iter().enumerate() {
+        let row: Vec<Point> =
+            (0..p).map(|j| columns[j][k].rotated(b, (j * k) as u64, n as u64, direction)).collect();
+        for (i, value) in dft_of_points(b, &row, direction).into_iter().enumerate() {
             out[k + q * i] = value;
         }
     }
@@ -107,19 +93,19 @@ fn cooley_tukey(b: &mut Builder, x: &[Cx], p: usize, q: usize, direction: Direct
 /// Good, *The interaction algorithm and practical Fourier analysis* (1958): coprime p and q make a
 /// two-dimensional transform without twiddles. Input index `(q i + p j) mod n` (Ruritanian map), output by the
 /// Chinese remainder theorem.
-fn good_thomas(b: &mut Builder, x: &[Cx], p: usize, q: usize, direction: Direction) -> Vec<Cx> {
+fn good_thomas(b: &mut Builder, x: &[Point], p: usize, q: usize, direction: Direction) -> Vec<Point> {
     let n = p * q;
-    let rows: Vec<Vec<Cx>> = (0..p)
+    let rows: Vec<Vec<Point>> = (0..p)
         .map(|i| {
-            let row: Vec<Cx> = (0..q).map(|j| x[(q * i + p * j) % n]).collect();
-            dft(b, &row, direction)
+            let row: Vec<Point> = (0..q).map(|j| x[(q * i + p * j) % n]).collect();
+            dft_of_points(b, &row, direction)
         })
         .collect();
     let mut out = vec![x[0]; n];
-    let columns: Vec<Vec<Cx>> = (0..q)
+    let columns: Vec<Vec<Point>> = (0..q)
         .map(|k2| {
-            let column: Vec<Cx> = rows.iter().map(|row| row[k2]).collect();
-            dft(b, &column, direction)
+            let column: Vec<Point> = rows.iter().map(|row| row[k2]).collect();
+            dft_of_points(b, &column, direction)
         })
         .collect();
     for (k, value) in out.iter_mut().enumerate() {
@@ -130,33 +116,25 @@ fn good_thomas(b: &mut Builder, x: &[Cx], p: usize, q: usize, direction: Directi
 
 /// Odd primes: with `s[j] = x[j] + x[p-j]` and `d[j] = x[j] - x[p-j]`,
 /// `X[k], X[p-k] = (x[0] + sum s[j] cos jk) -+ i sum d[j] sin jk`: half the products of the definition, all of
-/// them real factors in chains of fused multiply-adds.
-fn dft_prime(b: &mut Builder, x: &[Cx], direction: Direction) -> Vec<Cx> {
+/// them real factors in chains of fused multiply-adds. The factor of the last sum's first term waits for the
+/// outputs.
+fn dft_prime(b: &mut Builder, x: &[Point], direction: Direction) -> Vec<Point> {
     let p = x.len();
     let half = (p - 1) / 2;
-    let ty = b.ty(x[0].re);
-    let sums: Vec<Cx> = (1..=half).map(|j| b.cadd(x[j], x[p - j])).collect();
-    let differences: Vec<Cx> = (1..=half).map(|j| b.csub(x[j], x[p - j])).collect();
+    let pairs: Vec<[Point; 2]> = (1..=half).map(|j| x[j].butterfly(b, x[p - j])).collect();
     let mut out = vec![x[0]; p];
-    out[0] = sums.iter().fold(x[0], |sum, &s| b.cadd(sum, s));
+    out[0] = pairs.iter().fold(x[0], |sum, &[s, _]| sum.plus(b, 1.0, s));
     for k in 1..=half {
-        let mut even = x[0];
-        let mut odd: Option<Cx> = None;
-        for j in 1..=half {
-            let (cos, sin) = twiddle::root((j * k) as u64, p as u64);
-            let (cos, sin) = (b.float(ty, cos), b.float(ty, sin * -direction.sign()));
-            let (s, d) = (sums[j - 1], differences[j - 1]);
-            even = Cx { re: b.fma(s.re, cos, even.re), im: b.fma(s.im, cos, even.im) };
-            odd = Some(match odd {
-                None => Cx { re: b.mul(d.re, sin), im: b.mul(d.im, sin) },
-                Some(o) => Cx { re: b.fma(d.re, sin, o.re), im: b.fma(d.im, sin, o.im) },
-            });
+        let (mut even, mut odd) = (x[0], None);
+        for (&[s, d], j) in pairs.iter().zip(1..) {
+            let (cos, sin) = twiddle::root(j * k as u64, p as u64);
+            even = even.plus(b, cos, s);
+            let term = d.times(-direction.sign() * sin);
+            odd = Some(odd.map_or(term, |odd: Point| odd.plus(b, 1.0, term)));
         }
-        if let Some(odd) = odd {
-            let turned = b.cmul_i(odd, false);
-            out[k] = b.cadd(even, turned);
-            out[p - k] = b.csub(even, turned);
-        }
+        let Some(odd) = odd else { continue };
+        let turned = odd.turned(b, false);
+        [out[k], out[p - k]] = even.butterfly(b, turned);
     }
     out
 }

@@ -259,6 +259,8 @@ pub enum TableKind {
         parts: [Coordinate; 3],
         /// Indices of the output, not of the input.
         output: bool,
+        /// Distance of the repeated tile in which indices beyond the last go on, as far again; 0: they do not.
+        next: u32,
     },
 }
 
@@ -315,7 +317,9 @@ impl TableKind {
             Self::Chirp { n } => n,
             Self::ChirpSpectrum { m, .. } | Self::ChirpRows { m, .. } => m,
             Self::RaderSpectrum { p, .. } => p - 1,
-            Self::Places { parts, .. } => parts.iter().map(|part| part.n).product(),
+            Self::Places { parts, next, .. } => {
+                parts.iter().map(|part| part.n).product::<u64>() * if next > 0 { 2 } else { 1 }
+            }
         }
     }
 

@@ -12,8 +12,14 @@ use crate::program::Table;
 
 /// The table's numbers in the device's precision, real and imaginary parts in turn.
 pub fn build(kind: TableKind, precision: Precision) -> Table {
-    if let TableKind::Places { parts, output } = kind {
-        return Table::U32(places(&parts, output));
+    if let TableKind::Places { parts, output, next } = kind {
+        let mut all = places(&parts, output);
+        if next > 0 {
+            all.extend_from_within(..);
+            let half = all.len() / 2;
+            all[half..].iter_mut().for_each(|place| *place += next);
+        }
+        return Table::U32(all);
     }
     let values = values(kind);
     let reals = values.iter().flat_map(|&(re, im)| [re, im]);
@@ -170,6 +176,24 @@ mod tests {
             assert_eq!(build(kind, Precision::F32).bytes(), 8 * kind.len(), "{kind:?}");
             assert_eq!(build(kind, Precision::F64).bytes(), 16 * kind.len(), "{kind:?}");
             assert!(!kind.is_empty());
+        }
+    }
+
+    #[test]
+    fn places_go_on_in_the_next_row() {
+        let part =
+            Coordinate { n: 7, kind: PartKind::Rader, radices: [3, 2, 1, 1, 1, 1, 1, 1], ..Coordinate::NONE };
+        let part = Coordinate { strides: [2, 1, 0, 0, 0, 0, 0, 0], first: 6, ..part };
+        let parts = [part, Coordinate::NONE, Coordinate::NONE];
+        for output in [false, true] {
+            let [one, two] = [0, 9].map(|next| {
+                let kind = TableKind::Places { parts, output, next };
+                let Table::U32(places) = build(kind, Precision::F32) else { panic!("places are integers") };
+                assert_eq!(places.len() as u64, kind.len());
+                places
+            });
+            let wanted: Vec<u32> = one.iter().copied().chain(one.iter().map(|place| place + 9)).collect();
+            assert_eq!(two, wanted);
         }
     }
 

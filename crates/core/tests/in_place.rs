@@ -130,7 +130,7 @@ fn tiles_of_clusters_map_to_themselves() {
         for precision in [Precision::F32, Precision::F64] {
             let ask = Fft::new([n]).batch(2).in_place().precision(precision).max_workspace(0);
             let problem = ask.build().expect("it is possible");
-            for one in candidates(&problem, &limits, 30).expect("it has plans") {
+            for one in candidates(&problem, &limits, 48).expect("it has plans") {
                 let compiled = Compiled::by(&one.recipe, &problem, &limits).expect("it was just offered");
                 for cluster in [2, 4, 8] {
                     let (program, clusters) = clustered(&compiled, cluster, &Limits::h200());

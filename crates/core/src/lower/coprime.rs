@@ -4,10 +4,10 @@
 //! needs neither: its first stage reads global memory and its last one writes it.
 
 use crate::kernel::{Cache, Cmp, Cx, Space, Special, Value};
-use crate::pass::{CoprimePart, TableKind};
+use crate::pass::{Coordinate, CoprimePart, TableKind};
 use crate::problem::Direction;
 
-use super::digits::{Digit, Layout};
+use super::digits::{Digit, Layout, Linear};
 use super::in_place::swapped;
 use super::line::Line;
 use super::places::{Places, alone, arrange};
@@ -69,14 +69,13 @@ impl Lowering<'_> {
         if inverse {
             swap(&mut held);
         }
-        self.permuted(TableKind::Places { parts: coordinates, output: false }, places, load, Some(held));
+        self.permuted((coordinates, false), places, load, Some(held));
         self.transform_parts(parts, places, batch);
         self.b.barrier();
         self.index_anew();
         let strides = self.digits.weights(|digit| digit.os);
         let store = Layout { register: None, order: self.digits.by_stride(&[], &strides), block: None };
-        let mut held =
-            self.permuted(TableKind::Places { parts: coordinates, output: true }, places, &store, None);
+        let mut held = self.permuted((coordinates, true), places, &store, None);
         if inverse {
             swap(&mut held);
         }
@@ -99,6 +98,34 @@ impl Lowering<'_> {
         self.direction = self.pass.direction;
     }
 
+    /// Distance of a tile's rows, where a thread goes through them one after the other and meets another point in
+    /// every slot: a table that goes on in the next row then says it all, and nothing is divided.
+    fn next_row(&self, places: &Places, layout: &Layout) -> Option<i64> {
+        let (&[axis, row], &[stride]) = (&layout.order[..], &places.batch[..]) else { return None };
+        let (axis, row) = (&self.digits.all[axis], &self.digits.all[row]);
+        let count = self.threads.count;
+        let goes_on = !count.is_multiple_of(axis.size) && layout.slots(&self.digits, count) > 1;
+        (goes_on && axis.axis.is_some() && row.batch.is_some()).then_some(stride)
+    }
+
+    /// The point of a slot's element, and what its row adds to its place. Where the table goes on in the `next` row,
+    /// the point may lie there.
+    fn point_and_row(&mut self, places: &Places, layout: &Layout, slot: u32, next: i64) -> (Linear, Linear) {
+        let points = self.digits.weights(|digit| i64::from(digit.axis.is_some()));
+        let mut strides = places.batch.iter();
+        let rows: Vec<i64> = (self.digits.all.iter())
+            .map(|digit| digit.batch.and_then(|_| strides.next()).copied().unwrap_or(0))
+            .collect();
+        let slot_of_form = if next > 0 { 0 } else { slot };
+        let [mut at, mut row] = [points, rows].map(|weights| self.linear(layout, slot_of_form, &weights));
+        if next > 0 {
+            let (size, ahead) = (self.digits.all[layout.order[0]].size, slot * self.threads.count);
+            at.constant += i64::from(ahead % size);
+            row.constant += i64::from(ahead / size) * next;
+        }
+        (at, row)
+    }
+
     fn tile_space(&mut self, places: &Places) -> Space {
         let len = 2 * places.len as u32;
         let space = *self.shared.get_or_insert_with(|| self.b.shared("tile", self.real, len));
@@ -107,28 +134,30 @@ impl Lowering<'_> {
     }
 
     /// Writes the tile to its places in shared memory, or reads it from there.
-    fn permuted(&mut self, table: TableKind, places: &Places, layout: &Layout, held: Option<Held>) -> Held {
+    fn permuted(
+        &mut self,
+        (parts, output): ([Coordinate; 3], bool),
+        places: &Places,
+        layout: &Layout,
+        held: Option<Held>,
+    ) -> Held {
         let space = self.tile_space(places);
-        let points = self.digits.weights(|digit| i64::from(digit.axis.is_some()));
-        let mut strides = places.batch.iter();
-        let rows: Vec<i64> = (self.digits.all.iter())
-            .map(|digit| digit.batch.and_then(|_| strides.next()).map_or(0, |stride| 2 * stride))
-            .collect();
+        let slots = layout.slots(&self.digits, self.threads.count);
+        let next = self.next_row(places, layout).unwrap_or(0);
+        let table = TableKind::Places { parts, output, next: next as u32 };
         let cache = self.table_cache(table);
         let table = self.space_of(Slot::Table(table));
-        let slots = layout.slots(&self.digits, self.threads.count);
         // All places before any element: the loads of one do not wait for the other.
         let pointers: Vec<(Value, i32, Option<Value>)> = (0..slots)
             .map(|slot| {
                 let exists = self.exists(layout, slot);
-                let at = self.linear(layout, slot, &points);
+                let (at, row) = self.point_and_row(places, layout, slot, next);
                 let index = at.thread.unwrap_or_else(|| self.b.u32(0));
                 let ptr = self.b.addr(table, index);
                 let place = self.b.load(ptr, at.constant as i32, 1, cache, exists)[0];
+                let place = row.thread.map_or(place, |thread| self.b.add(place, thread));
                 let place = self.b.mul_const(place, 2);
-                let row = self.linear(layout, slot, &rows);
-                let at = row.thread.map_or(place, |thread| self.b.add(place, thread));
-                (self.b.addr(space, at), row.constant as i32, exists)
+                (self.b.addr(space, place), 2 * row.constant as i32, exists)
             })
             .collect();
         match held {

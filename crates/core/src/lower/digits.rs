@@ -5,7 +5,7 @@
 //! over digits, and every address (source, destination, shared memory, table) is linear in them. Batches are
 //! digits too, which no stage transforms. That is why one lowering serves rows, columns, planes and volumes.
 
-use crate::kernel::{Builder, Type, Value};
+use crate::kernel::{Builder, Op, Type, Value};
 use crate::pass::{Axis, Method, Pass, PassDim};
 
 use super::tile::Tile;
@@ -334,11 +334,27 @@ fn run_value(b: &mut Builder, threads: Threads, slot: u32, run: Run) -> Linear {
         }
     }
     let base = count * slot;
+    // The last run needs no remainder: groups beyond the tile are predicated off.
+    let whole = at * size == groups;
+    if base.is_multiple_of(at) {
+        let steps = base / at;
+        let (quotient, max) = (b.div_const(t, at, max), max / u64::from(at));
+        if whole {
+            return Linear { thread: Some(quotient), constant: i64::from(steps) };
+        }
+        let (rest, steps) = (b.rem_const(quotient, size, max), steps % size);
+        let most = max.min(u64::from(size) - 1);
+        if most + u64::from(steps) < u64::from(size) {
+            return Linear { thread: Some(rest), constant: i64::from(steps) };
+        }
+        // Round once at most: below 0 is a number too large to be the lesser one.
+        let index = b.add_const(rest, u64::from(steps));
+        let turned = b.add_const(index, u64::from(size.wrapping_neg()));
+        return Linear { thread: Some(b.binary(Op::Min, index, turned)), constant: 0 };
+    }
     let max = max + u64::from(base);
     let group = b.add_const(t, u64::from(base));
     let quotient = b.div_const(group, at, max);
-    // The last run needs no remainder: groups beyond the tile are predicated off.
-    let whole = at * size == groups;
     let value = if whole { quotient } else { b.rem_const(quotient, size, max / u64::from(at)) };
     Linear { thread: Some(value), constant: 0 }
 }

@@ -13,6 +13,7 @@ use super::Lowering;
 use super::digits::{Layout, Threads};
 use super::line::Line;
 use super::memory::{Bound, Side};
+use super::writes::Write;
 
 /// Bytes of a thread whose groups are written one after another where they come from global memory, so that all are
 /// under way at once; more are a loop.
@@ -80,33 +81,39 @@ impl Lowering<'_> {
         {
             return (0..slots).for_each(|slot| self.group(step, slot));
         }
-        let [zero, end, count] = [0, slots * threads.count, threads.count].map(|x| self.b.u32(x));
-        let (start, _) = self.b.open_loop(&[]);
-        let index = self.b.add(start, threads.index);
-        self.threads = Threads { index, count: slots * threads.count, ..threads };
+        // Each thread goes as far as there are groups: a predicate on every access would cost more than the last turn
+        // of a loop in which some threads have left.
+        let groups = step.layout.groups(&self.digits);
+        let even = groups.is_multiple_of(threads.count);
+        let [zero, end, count] = [0, groups, threads.count].map(|x| self.b.u32(x));
+        let (turn, _) = self.b.open_loop(&[]);
+        let (start, index) =
+            if even { (zero, self.b.add(turn, threads.index)) } else { (threads.index, turn) };
+        self.threads = Threads { index, count: groups, ..threads };
         self.group(step, 0);
         self.threads = threads;
-        self.b.close_loop([zero, end, count], &[], Vec::new());
+        self.b.close_loop([start, end, count], &[], Vec::new());
     }
 
     /// One group from its places, through the step, and back.
     fn group(&mut self, step: &Step<'_>, slot: u32) {
-        let mut x = self.take(step, slot);
+        let (mut x, mut factors) = self.take(step, slot);
         match step.work {
             Work::Out => {
-                x = codelet::dft(&mut self.b, &x, Direction::Forward);
-                self.step_twiddle(step, slot, &mut x);
+                x = codelet::dft_of_products(&mut self.b, &x, &factors, Direction::Forward);
+                factors = self.step_factors(step, slot);
+                self.multiply(&mut x, &factors);
             }
             Work::Turn => {
-                x = codelet::dft(&mut self.b, &x, Direction::Forward);
+                x = codelet::dft_of_products(&mut self.b, &x, &factors, Direction::Forward);
                 if step.line.convolves() {
-                    self.product(step, slot, &mut x);
-                    x = codelet::dft(&mut self.b, &x, Direction::Inverse);
+                    factors = self.product(step, slot, &mut x);
+                    x = codelet::dft_of_products(&mut self.b, &x, &factors, Direction::Inverse);
                 }
             }
             Work::Home => {
-                self.step_twiddle(step, slot, &mut x);
-                x = codelet::dft(&mut self.b, &x, Direction::Inverse);
+                factors = self.step_factors(step, slot);
+                x = codelet::dft_of_products(&mut self.b, &x, &factors, Direction::Inverse);
             }
         }
         self.put(step, slot, x);
@@ -136,10 +143,11 @@ impl Lowering<'_> {
             .collect()
     }
 
-    fn take(&mut self, step: &Step<'_>, slot: u32) -> Vec<Cx> {
+    /// A group's points, and what each is to be multiplied by.
+    fn take(&mut self, step: &Step<'_>, slot: u32) -> (Vec<Cx>, Vec<Option<Cx>>) {
         let line = step.line;
         let bounds = step.enters.then(|| self.bounds(step, slot));
-        let mut x = match step.ends {
+        let x = match step.ends {
             Some([source, _]) if step.enters => {
                 let mut x = self.load_group(source, &step.layout, slot, bounds.as_deref());
                 if self.pass.direction == Direction::Inverse {
@@ -149,17 +157,19 @@ impl Lowering<'_> {
             }
             _ => self.take_shared(step, slot, bounds.as_deref()),
         };
-        if let Some(bounds) = bounds.filter(|_| line.padded()) {
-            self.chirp(step, slot, &bounds, &mut x);
-        }
-        x
+        let factors = match bounds.filter(|_| line.padded()) {
+            Some(bounds) => self.chirp(step, slot, &bounds),
+            None => vec![None; x.len()],
+        };
+        (x, factors)
     }
 
     fn put(&mut self, step: &Step<'_>, slot: u32, mut x: Vec<Cx>) {
         let line = step.line;
         let bounds = step.leaves.then(|| self.bounds(step, slot));
         if let Some(bounds) = bounds.as_ref().filter(|_| line.padded()) {
-            self.chirp(step, slot, bounds, &mut x);
+            let factors = self.chirp(step, slot, bounds);
+            self.multiply(&mut x, &factors);
         }
         match step.ends {
             Some([_, destination]) if step.leaves => {
@@ -197,12 +207,14 @@ impl Lowering<'_> {
     fn put_shared(&mut self, step: &Step<'_>, slot: u32, x: &[Cx], bounds: Option<&[Bound]>) {
         let (ptr, base, distance) = self.place(step, slot);
         let exists = self.exists(&step.layout, slot);
+        let mut writes = Vec::new();
         for (r, x) in x.iter().enumerate() {
             if let Bound::If(on) = bounds.map_or(Bound::If(exists), |bounds| bounds[r]) {
                 let offset = (base + distance * r as i64) as i32;
-                self.b.store(ptr, offset, &[x.re, x.im], Cache::Default, on);
+                writes.push(Write { ptr, offset, values: vec![x.re, x.im], on });
             }
         }
+        self.write_all(&writes, Cache::Default);
     }
 
     /// Pointer to a group, its constant offset, and the distance of its points.
@@ -214,15 +226,15 @@ impl Lowering<'_> {
 
     /// The factors between this stage and the later ones: `W^(j rest)`, j the digit of this stage, rest what the
     /// later ones spell.
-    fn step_twiddle(&mut self, step: &Step<'_>, slot: u32, x: &mut [Cx]) {
+    fn step_factors(&mut self, step: &Step<'_>, slot: u32) -> Vec<Option<Cx>> {
         let (line, stage) = (step.line, step.stage);
         let done = line.index[stage] as u64;
+        let radix = step.layout.registers(&self.digits);
         if done == 1 {
-            return;
+            return vec![None; radix as usize];
         }
         let mut weights = line.index.clone();
         weights[..=stage].fill(0);
-        let radix = step.layout.registers(&self.digits);
         let powers = self.stage_powers();
         let kind = TableKind::Stage { radix, done, powers };
         let at = self.linear(&step.layout, slot, &weights);
@@ -231,28 +243,27 @@ impl Lowering<'_> {
         let factors = self.powers(radix, powers, |this, row, _| {
             this.table_load(kind, index, (row as u64 * done) as i64 + at.constant, exists)
         });
-        for (x, w) in x[1..].iter_mut().zip(factors) {
-            let w = if step.work == Work::Home { self.conjugate(w) } else { w };
-            *x = self.b.cmul(*x, w);
-        }
+        let home = step.work == Work::Home;
+        let factors = factors.into_iter().map(|w| Some(if home { self.conjugate(w) } else { w }));
+        std::iter::once(None).chain(factors).collect()
     }
 
     /// The chirp of the points that there are.
-    fn chirp(&mut self, step: &Step<'_>, slot: u32, bounds: &[Bound], x: &mut [Cx]) {
+    fn chirp(&mut self, step: &Step<'_>, slot: u32, bounds: &[Bound]) -> Vec<Option<Cx>> {
         let (line, table) = (step.line, TableKind::Chirp { n: step.line.part.n });
         let at = self.linear(&step.layout, slot, &line.index);
         let index = at.thread.unwrap_or_else(|| self.b.u32(0));
-        for (r, (x, bound)) in x.iter_mut().zip(bounds).enumerate() {
-            if let Bound::If(on) = *bound {
-                let w = self.table_load(table, index, at.constant + line.index[step.stage] * r as i64, on);
-                *x = self.b.cmul(*x, w);
-            }
-        }
+        let constants = (at.constant..).step_by(line.index[step.stage] as usize);
+        let factor = |(bound, constant): (&Bound, i64)| match *bound {
+            Bound::If(on) => Some(self.table_load(table, index, constant, on)),
+            Bound::Never => None,
+        };
+        bounds.iter().zip(constants).map(factor).collect()
     }
 
     /// The product in the middle of a convolution. The first point of a row of Rader's takes no part in it: every
     /// other output is to have it added, itself is to become the sum of its row. Both happen at frequency 0.
-    fn product(&mut self, step: &Step<'_>, slot: u32, x: &mut [Cx]) {
+    fn product(&mut self, step: &Step<'_>, slot: u32, x: &mut [Cx]) -> Vec<Option<Cx>> {
         let (line, kind) = (step.line, step.line.spectrum(self.pass));
         // A row of its own has no factors beyond the last.
         let rows = line.row_weight() > 0;
@@ -260,6 +271,7 @@ impl Lowering<'_> {
         let at = self.linear(&step.layout, slot, &line.spectrum_weights());
         let row = self.at_origin(Type::U32, |dim| dim.twiddle as i64 * line.row_weight());
         let index = at.thread.map_or(row, |thread| self.b.add(row, thread));
+        let mut factors = Vec::new();
         for (r, x) in x.iter_mut().enumerate() {
             let constant = at.constant + line.frequency[step.stage] * r as i64;
             let w = match kind {
@@ -271,14 +283,16 @@ impl Lowering<'_> {
                 }
                 _ => self.table_load(kind, index, constant, exists),
             };
-            let product = self.b.cmul(*x, w);
-            *x = if line.part.kind == PartKind::Rader && constant == 0 {
+            factors.push(if line.part.kind == PartKind::Rader && constant == 0 {
+                let product = self.b.cmul(*x, w);
                 let point = self.add_to_first(step, slot, index, *x);
-                self.b.cadd(product, point)
+                *x = self.b.cadd(product, point);
+                None
             } else {
-                product
-            };
+                Some(w)
+            });
         }
+        factors
     }
 
     /// Where `index` is 0: gives a row's first point (elsewhere 0) and adds `sum` to it.

@@ -5,6 +5,7 @@ use crate::pass::{Operand, PassDim, Pointwise};
 use crate::problem::Format;
 
 use super::digits::Layout;
+use super::writes::Write;
 use super::{Held, Lowering, Slot};
 
 /// Constant distances beyond this are added to the pointer: emitted offsets are signed 32-bit bytes.
@@ -137,13 +138,16 @@ impl Lowering<'_> {
     /// Whether a slot's group lies in the problem: exists in the tile and, in the last tile of a repeated
     /// dimension, before its end. `None`: in every thread.
     pub(super) fn inside(&mut self, layout: &Layout, slot: u32) -> Option<Value> {
-        let mut all = self.exists(layout, slot);
-        if let Some(guard) = self.guard {
-            all = Some(self.both(all, guard));
-        }
+        let mut all = self.guard;
+        let mut bounded = false;
         for d in 0..self.pass.batch.len() {
             let (n, count) = (self.pass.batch[d].n, self.tile.batch[d]);
             if n % count == 0 {
+                continue;
+            }
+            if let Some(below) = self.below_slowest(layout, slot, d) {
+                all = Some(self.both(all, below));
+                bounded = true;
                 continue;
             }
             let weights = self.digits.weights(|digit| i64::from(digit.batch == Some(d)));
@@ -158,7 +162,38 @@ impl Lowering<'_> {
             let below = self.b.cmp(Cmp::Lt, index, n);
             all = Some(self.both(all, below));
         }
-        all
+        if bounded {
+            return all;
+        }
+        let exists = self.exists(layout, slot);
+        self.all_of(all, exists)
+    }
+
+    /// Whether a slot's group lies before the end of a repeated dimension that is the slowest of the layout: there
+    /// are no more than so many groups, none of them outside of the tile, which needs no division. `None`: it is not
+    /// the slowest, or one division is all there is to do.
+    fn below_slowest(&mut self, layout: &Layout, slot: u32, d: usize) -> Option<Value> {
+        if layout.slots(&self.digits, self.threads.count) == 1 {
+            return None;
+        }
+        let (n, count) = (self.pass.batch[d].n, self.tile.batch[d]);
+        let (&slowest, faster) = layout.order.split_last()?;
+        let inner: u32 = faster.iter().map(|&digit| self.digits.all[digit].size).product();
+        if self.digits.all[slowest].batch != Some(d) || u64::from(self.digits.all[slowest].size) != count {
+            return None;
+        }
+        let ty = self.b.ty(self.origin[d]);
+        let [n, count] = [n, count].map(|x| self.b.pure(Op::Const(x), ty, &[]));
+        let start = self.b.binary(Op::Min, self.origin[d], n);
+        let rest = self.b.sub(n, start);
+        let rest = self.b.binary(Op::Min, rest, count);
+        let rest = self.b.convert(Type::U32, rest);
+        let groups = self.b.mul_const(rest, u64::from(inner));
+        // The thread's index is taken off once, and what is left compared with a constant in every slot.
+        let groups = self.b.binary(Op::Max, groups, self.threads.index);
+        let left = self.b.sub(groups, self.threads.index);
+        let before = self.b.u32(slot * self.threads.count);
+        Some(self.b.cmp(Cmp::Gt, left, before))
     }
 
     pub(super) fn both(&mut self, a: Option<Value>, b: Value) -> Value {
@@ -336,16 +371,18 @@ impl Lowering<'_> {
             })
             .collect();
         let width = if pairs { 2 } else { 1 };
+        let mut writes = Vec::new();
         for (chunk, r) in values.chunks(width).zip((0..).step_by(width)) {
             let (planes, offset) = self.reach(&pointers, base + step * r as i64);
             let Bound::If(on) = self.bounded(factors[r].0, bounds, r) else { continue };
             let reals: Vec<Value> = chunk.iter().flat_map(|x| [x.re, x.im]).collect();
-            if let [one] = planes[..] {
-                self.b.store(one, offset, &reals, cache, on);
+            if let [ptr] = planes[..] {
+                writes.push(Write { ptr, offset, values: reals, on });
             } else {
-                self.b.store(planes[0], offset, &reals[..1], cache, on);
-                self.b.store(planes[1], offset, &reals[1..], cache, on);
+                let both = planes.into_iter().zip(reals);
+                writes.extend(both.map(|(ptr, real)| Write { ptr, offset, values: vec![real], on }));
             }
         }
+        self.write_all(&writes, cache);
     }
 }

@@ -13,8 +13,8 @@ pub(crate) mod places;
 mod prefetch;
 pub mod tile;
 pub mod twiddle;
+mod writes;
 
-use crate::codelet;
 use crate::cost;
 use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Method, Pass, TableKind};
@@ -24,6 +24,7 @@ use crate::target::{Api, Limits};
 use cluster::{Cluster, Cut};
 use digits::{Digits, Layout, Linear, Threads};
 use tile::Tile;
+use writes::Write;
 
 /// What a kernel's buffer stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -284,8 +285,7 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             for (slot, x) in held.iter_mut().enumerate() {
-                self.stage_twiddle(stage, &current, slot as u32, x);
-                *x = codelet::dft(&mut self.b, x, self.direction);
+                *x = self.through(stage, &current, slot as u32, x);
             }
         }
         (current, held)
@@ -325,12 +325,10 @@ impl<'a> Lowering<'a> {
 
     /// A group as it leaves: through the stage that was left for the moment of writing.
     fn leaving(&mut self, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
-        let mut group = group.to_vec();
-        if let Some(stage) = self.late {
-            self.stage_twiddle(stage, layout, slot, &mut group);
-            group = codelet::dft(&mut self.b, &group, self.direction);
+        match self.late {
+            Some(stage) => self.through(stage, layout, slot, group),
+            None => group.to_vec(),
         }
-        group
     }
 
     /// Value of a linear form: thread's part as `U32` with the constant part apart.
@@ -370,10 +368,12 @@ impl<'a> Lowering<'a> {
             let group = self.leaving(from, slot as u32, group);
             let exists = self.exists(from, slot as u32);
             let (ptr, base) = self.shared_pointer(space, from, slot as u32, &strides);
-            for (r, x) in group.iter().enumerate() {
-                let offset = (base + self.digits.at_register(from.register, &strides, r)) as i32;
-                self.b.store(ptr, offset, &[x.re, x.im], Cache::Default, exists);
-            }
+            let at = |r| (base + self.digits.at_register(from.register, &strides, r)) as i32;
+            let writes = group.iter().enumerate();
+            let writes =
+                writes.map(|(r, x)| Write { ptr, offset: at(r), values: vec![x.re, x.im], on: exists });
+            let writes: Vec<Write> = writes.collect();
+            self.write_all(&writes, Cache::Default);
         }
         self.late = None;
         self.b.barrier();

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::codelet;
 use crate::kernel::{Cache, Cx, Op, Type, Value};
 use crate::pass::TableKind;
 use crate::problem::Direction;
@@ -43,6 +44,13 @@ impl Lowering<'_> {
 
     pub(super) fn conjugate(&mut self, w: Cx) -> Cx {
         Cx { re: w.re, im: self.b.neg(w.im) }
+    }
+
+    /// Points times their factors.
+    pub(super) fn multiply(&mut self, x: &mut [Cx], factors: &[Option<Cx>]) {
+        for (x, w) in x.iter_mut().zip(factors) {
+            *x = w.map_or(*x, |w| self.b.cmul(*x, w));
+        }
     }
 
     /// How a table is read. By the read-only path what is worth registers from the start: the assembler moves such
@@ -132,13 +140,13 @@ impl Lowering<'_> {
 
     /// Stage `position` of an axis needs `W_L^(n K)`, L the product of the radices up to and with it, n the
     /// digit it transforms, K the output index so far.
-    pub(super) fn stage_twiddle(&mut self, stage: Stage, layout: &Layout, slot: u32, x: &mut [Cx]) {
+    fn stage_factors(&mut self, stage: Stage, layout: &Layout, slot: u32) -> Vec<Option<Cx>> {
         let Stage { axis, position } = stage;
-        if position == 0 {
-            return;
-        }
         let own = self.digits.stages[axis][position];
         let radix = self.digits.radix(own);
+        if position == 0 {
+            return vec![None; radix as usize];
+        }
         let done = self.digits.all[own].output as u64;
         let before = &self.digits.stages[axis][..position];
         let mut weights = vec![0; self.digits.all.len()];
@@ -154,10 +162,20 @@ impl Lowering<'_> {
         let factors = self.powers(radix, powers, |this, row, _| {
             this.table_load(kind, index, (row as u64 * done) as i64 + constant, exists)
         });
-        for (x, w) in x[1..].iter_mut().zip(factors) {
-            let w = self.directed(w);
-            *x = self.b.cmul(*x, w);
+        std::iter::once(None).chain(factors.into_iter().map(|w| Some(self.directed(w)))).collect()
+    }
+
+    /// A group through a stage.
+    pub(super) fn through(&mut self, stage: Stage, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
+        let mut group = group.to_vec();
+        let mut factors = self.stage_factors(stage, layout, slot);
+        // Factors that wait for their sums take registers, of which these kernels were seen to have none to spare.
+        let long = self.cluster.is_some() && group.len() >= 16;
+        if long || (self.pass.twiddle.is_some() && self.share.is_none()) {
+            self.multiply(&mut group, &std::mem::take(&mut factors));
+            factors = vec![None; group.len()];
         }
+        codelet::dft_of_products(&mut self.b, &group, &factors, self.direction)
     }
 
     /// `W_L^exponent` from two levels; the exponent is below L where `on` holds.
