@@ -22,6 +22,7 @@ use crate::problem::{Direction, Precision};
 use crate::target::{Api, Limits};
 
 use cluster::{Cluster, Cut};
+pub(crate) use coprime::PIECE;
 use digits::{Digits, Layout, Linear, Threads};
 use tile::Tile;
 
@@ -91,6 +92,8 @@ pub(crate) struct Lowering<'a> {
     shared_limit: u32,
     subgroup: u32,
     cluster: Option<Cluster>,
+    /// Permuted ends take the tile piece by piece.
+    piecewise: bool,
     /// A stage that each group goes through when it is written, so that its registers are free for the next.
     late: Option<Stage>,
     conflicts: f64,
@@ -117,6 +120,7 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     let (digits, cut) = Cut::of_tile(pass, tile).expect("a cluster's tile is one that it can share");
     let mut lowering = Lowering::new(b, pass, tile, limits);
     lowering.digits = digits;
+    lowering.piecewise = took.is_some_and(|took| took.piecewise);
     lowering.turns = (blocks < tiles).then_some((tiles, blocks));
     lowering.declare_operands();
     let block = lowering.b.special(Special::BlockIndex);
@@ -169,6 +173,7 @@ impl<'a> Lowering<'a> {
             shared_limit: limits.shared_bytes,
             subgroup: limits.subgroup,
             cluster: None,
+            piecewise: false,
             late: None,
             conflicts: 1.0,
             exchanges: 0,
