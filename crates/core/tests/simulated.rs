@@ -87,7 +87,9 @@ fn long_lengths_on_the_h200() {
 #[test]
 fn convolutions_that_fill_a_multiprocessor() {
     let few = Limits { multiprocessors: 4, name: "four multiprocessors".into(), ..Limits::h200() };
-    for (n, precision) in [(10007, Precision::F32), (12_011, Precision::F32), (4099, Precision::F64)] {
+    for (n, precision) in
+        [(10_007, Precision::F32), (12_011, Precision::F32), (16_381, Precision::F32), (4099, Precision::F64)]
+    {
         for direction in [Direction::Forward, Direction::Inverse] {
             let problem = Problem { direction, ..rows(n, 5, precision) };
             let program = compile(&problem, &few).expect("it is possible");
