@@ -71,20 +71,14 @@ impl Lowering<'_> {
         places: &Places,
         batch: &[Digit],
         load: &Layout,
-        loaded: Option<Held>,
+        mut loaded: Option<Held>,
     ) {
         let coordinates = places.coordinates(parts);
         let threads = self.threads;
         // The inverse is the forward transform with real and imaginary parts changing places on both sides.
         let inverse = self.direction == Direction::Inverse;
         let table = TableKind::Places { parts: coordinates, output: false };
-        let pieces = if loaded.is_some() {
-            vec![0..load.slots(&self.digits, threads.count)]
-        } else {
-            self.pieces(load)
-        };
-        let mut loaded = loaded;
-        for piece in pieces {
+        for piece in self.pieces(load) {
             let mut held = loaded.take().unwrap_or_else(|| self.load_slots(load, piece.clone()));
             if inverse {
                 swap(&mut held);

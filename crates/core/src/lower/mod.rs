@@ -114,7 +114,8 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     let blocks = resident.filter(|&resident| tiles >= 2 * resident).unwrap_or(tiles);
     let mut b = Builder::new(name, tile.threads, blocks * u64::from(tile.cluster));
     b.cluster(tile.cluster);
-    if let Some(took) = took.filter(|took| took.told > 1) {
+    // Told of nothing, the assembler was seen to make room for two blocks where one fits, and to spill.
+    if let Some(took) = took.filter(|took| took.told > 1 || took.piecewise) {
         b.min_blocks(took.told);
     }
     let (digits, cut) = Cut::of_tile(pass, tile).expect("a cluster's tile is one that it can share");
