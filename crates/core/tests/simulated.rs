@@ -5,8 +5,10 @@ mod common;
 
 use common::{Case, packed, rows};
 use warpfft_core::compile;
+use warpfft_core::cost::occupancy;
 use warpfft_core::kernel::Op;
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft_core::program::Compiled;
 use warpfft_core::target::Limits;
 
 /// Runs a problem on random data under the given limits; panics with everything that matters.
@@ -85,7 +87,9 @@ fn long_lengths_on_the_h200() {
 #[test]
 fn convolutions_that_fill_a_multiprocessor() {
     let few = Limits { multiprocessors: 4, name: "four multiprocessors".into(), ..Limits::h200() };
-    for (n, precision) in [(10007, Precision::F32), (12011, Precision::F32), (4099, Precision::F64)] {
+    for (n, precision) in
+        [(10_007, Precision::F32), (12_011, Precision::F32), (16_381, Precision::F32), (4099, Precision::F64)]
+    {
         for direction in [Direction::Forward, Direction::Inverse] {
             let problem = Problem { direction, ..rows(n, 5, precision) };
             let program = compile(&problem, &few).expect("it is possible");
@@ -94,6 +98,23 @@ fn convolutions_that_fill_a_multiprocessor() {
             let prefetches = prefetches.filter(|inst| matches!(inst.op, Op::BulkPrefetch { .. })).count();
             assert_eq!(prefetches, 1, "{n}");
             Case::new(&problem).check(&program, &few, &format!("length {n} {direction:?}"));
+        }
+    }
+}
+
+/// A thread has no room for its share of so large a tile, and takes it piece by piece.
+#[test]
+fn primes_that_fill_half_the_registers() {
+    for (n, precision) in [(16_381, Precision::F32), (13 * 1009, Precision::F32), (12_289, Precision::F32)] {
+        for direction in [Direction::Forward, Direction::Inverse] {
+            for placement in [Placement::InPlace, Placement::OutOfPlace] {
+                let problem = Problem { direction, placement, ..rows(n, 2, precision) };
+                let compiled = Compiled::of(&problem, &Limits::h200()).expect("it is possible");
+                let [pass] = &compiled.schedule.passes[..] else { panic!("{n} takes several passes") };
+                let took = occupancy(pass, &compiled.parts[0].tile, &Limits::h200()).expect("it fits");
+                assert!(took.piecewise, "{n}: {took:?}");
+                Case::new(&problem).check(&compiled.program, &Limits::h200(), &format!("length {n}"));
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 //! (`docs/notes/convolutions.md`).
 
 use super::{Model, Occupancy, radix};
+use crate::lower::PIECE;
 use crate::pass::{Axis, Method, PartKind, Stage};
 
 /// Instructions of a step for one point beside arithmetic: shared memory both ways, addresses.
@@ -35,6 +36,8 @@ const WIDE: (f64, f64) = (20_000.0, 0.03);
 const STAYING_POINTS: u64 = 64;
 /// Registers of a thread whose block stays.
 const STAYING_REGISTERS: u32 = 128;
+/// Copies that permuted ends add which take the tile piece by piece: each piece waits for its loads.
+const PIECEWISE: f64 = 0.3;
 /// Registers beside a group and what its codelet needs.
 const BESIDE: u32 = 24;
 /// Room that pads take in shared memory, in parts of the tile.
@@ -62,15 +65,18 @@ impl Model<'_> {
         let lean = group + if self.twiddled { 28 * words } else { 0 };
         let flat = (self.useful / f64::from(threads)).ceil() as u32;
         // On the permuted ways in and out a thread holds its share of the tile, and where it goes.
-        let ends = if self.permutations > 0.0 { (2 * words + 1) * flat + BESIDE } else { 0 };
-        let lean = lean.max(ends);
-        let full = lean + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32 + 20 * words;
+        let ends = |held: u32| if self.permutations > 0.0 { (2 * words + 1) * held + BESIDE } else { 0 };
+        let full =
+            lean.max(ends(flat)) + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32 + 20 * words;
         let short = self.permutations > 0.0 && self.longest <= STAYING_POINTS;
         let stays = short && full <= STAYING_REGISTERS.min(file);
+        // What is taken of the file leaves the assembler a margin, so that it need not spill.
+        let most = limits.registers_per_thread.min(file * 4 / 5);
+        let piecewise = !stays && ends(flat) > most;
+        let lean = lean.max(ends(if piecewise { PIECE } else { flat }));
         let registers = if stays { full } else { lean };
         let shared_bytes = (self.elements * self.bytes) as u32 + (self.aside * self.bytes) as u32;
-        // What is taken of the file leaves the assembler a margin, so that it need not spill.
-        if registers > limits.registers_per_thread.min(file * 4 / 5) || shared_bytes > limits.shared_bytes {
+        if registers > most || shared_bytes > limits.shared_bytes {
             return None;
         }
         let padded = shared_bytes + shared_bytes / PADS;
@@ -88,6 +94,7 @@ impl Model<'_> {
             asked: blocks > 1,
             told: blocks,
             stays,
+            piecewise,
         })
     }
 
@@ -117,7 +124,8 @@ impl Model<'_> {
         let bytes = self.elements as f64 * self.bytes as f64;
         let large = if self.several { (bytes / WIDE.0).log2().max(0.0) * WIDE.1 } else { 0.0 };
         let few = took.blocks.checked_sub(1).and_then(|more| FEW_BLOCKS.get(more as usize)).unwrap_or(&0.0);
-        Some(busy * self.segments + START + large + few + self.few())
+        let pieces = if took.piecewise { PIECEWISE } else { 0.0 };
+        Some(busy * self.segments + START + large + few + pieces + self.few())
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Occupancy {
     pub told: u32,
     /// Blocks stay and take tile after tile, with the next one under way and tables in registers.
     pub stays: bool,
+    /// Permuted ends take the tile piece by piece: a thread has no room for its share of it.
+    pub piecewise: bool,
 }
 
 /// What a tile takes, or `None` where the device cannot hold it.
@@ -75,6 +77,7 @@ impl Model<'_> {
                 asked: true,
                 told: blocks,
                 stays: false,
+                piecewise: false,
             });
         }
         let fit = |registers: u32| {
@@ -90,7 +93,16 @@ impl Model<'_> {
         let asked = blocks == 1 && most >= 2 && uneven == 0 && least <= file / 2;
         let (blocks, told, registers) =
             if asked { (2, 2, file / 2 / 8 * 8) } else { (blocks, told, registers) };
-        Some(Occupancy { per_thread, registers, shared_bytes, blocks, asked, told, stays: false })
+        Some(Occupancy {
+            per_thread,
+            registers,
+            shared_bytes,
+            blocks,
+            asked,
+            told,
+            stays: false,
+            piecewise: false,
+        })
     }
 
     /// Words of a real number.

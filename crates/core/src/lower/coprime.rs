@@ -3,6 +3,8 @@
 //! a table as the tile comes in and as it leaves, so that global memory is touched in order; a padded part alone
 //! needs neither: its first stage reads global memory and its last one writes it.
 
+use std::ops::Range;
+
 use crate::kernel::{Cache, Cmp, Cx, Space, Special, Value};
 use crate::pass::{Coordinate, CoprimePart, TableKind};
 use crate::problem::Direction;
@@ -12,6 +14,9 @@ use super::in_place::swapped;
 use super::line::Line;
 use super::places::{Places, alone, arrange};
 use super::{Held, Lowering, Slot};
+
+/// Slots of a piece, where permuted ends take the tile piece by piece.
+pub(crate) const PIECE: u32 = 8;
 
 impl Lowering<'_> {
     pub(super) fn run_coprime(&mut self, parts: &[CoprimePart]) {
@@ -30,8 +35,7 @@ impl Lowering<'_> {
             return self.transform_parts(parts, &places, &batch);
         }
         let Some((tiles, blocks)) = self.turns else {
-            let held = self.load(&load);
-            return self.coprime_tile(parts, &places, &batch, &load, held);
+            return self.coprime_tile(parts, &places, &batch, &load, None);
         };
         // The next tile is under way while this one is transformed.
         let block = self.b.special(Special::BlockIndex);
@@ -48,41 +52,53 @@ impl Lowering<'_> {
         let held = carried.chunks(2).map(|x| vec![Cx { re: x[0], im: x[1] }]).collect();
         // Places may still be read that the last tile left.
         self.b.barrier();
-        self.coprime_tile(parts, &places, &batch, &load, held);
+        self.coprime_tile(parts, &places, &batch, &load, Some(held));
         let yields = ahead.iter().flatten().flat_map(|x| [x.re, x.im]).collect();
         self.b.close_loop([block, end, step], &init, yields);
     }
 
-    /// One tile from registers, as it was loaded, to its destination.
+    /// Slots that a thread holds at once on the permuted ways.
+    fn pieces(&self, layout: &Layout) -> Vec<Range<u32>> {
+        let slots = layout.slots(&self.digits, self.threads.count);
+        let piece = if self.piecewise { PIECE } else { slots.max(1) };
+        (0..slots).step_by(piece as usize).map(|first| first..(first + piece).min(slots)).collect()
+    }
+
+    /// One tile, from registers where it was loaded, to its destination.
     fn coprime_tile(
         &mut self,
         parts: &[CoprimePart],
         places: &Places,
         batch: &[Digit],
         load: &Layout,
-        mut held: Held,
+        mut loaded: Option<Held>,
     ) {
         let coordinates = places.coordinates(parts);
         let threads = self.threads;
         // The inverse is the forward transform with real and imaginary parts changing places on both sides.
         let inverse = self.direction == Direction::Inverse;
-        if inverse {
-            swap(&mut held);
+        for piece in self.pieces(load) {
+            let mut held = loaded.take().unwrap_or_else(|| self.load_slots(load, piece.clone()));
+            if inverse {
+                swap(&mut held);
+            }
+            self.permuted((coordinates, false), places, (load, piece), Some(held));
         }
-        self.permuted((coordinates, false), places, load, Some(held));
         self.transform_parts(parts, places, batch);
         self.b.barrier();
         self.index_anew();
         let strides = self.digits.weights(|digit| digit.os);
         let store = Layout { register: None, order: self.digits.by_stride(&[], &strides), block: None };
-        let mut held = self.permuted((coordinates, true), places, &store, None);
-        if inverse {
-            swap(&mut held);
+        for piece in self.pieces(&store) {
+            let mut held = self.permuted((coordinates, true), places, (&store, piece.clone()), None);
+            if inverse {
+                swap(&mut held);
+            }
+            for (slot, x) in piece.clone().zip(&mut held) {
+                self.pass_twiddle(&store, slot, x);
+            }
+            self.store_slots(&store, piece, &held);
         }
-        for (slot, x) in held.iter_mut().enumerate() {
-            self.pass_twiddle(&store, slot as u32, x);
-        }
-        self.store(&store, &held);
         self.threads = threads;
     }
 
@@ -133,22 +149,21 @@ impl Lowering<'_> {
         space
     }
 
-    /// Writes the tile to its places in shared memory, or reads it from there.
+    /// Writes a piece of the tile to its places in shared memory, or reads it from there.
     fn permuted(
         &mut self,
         (parts, output): ([Coordinate; 3], bool),
         places: &Places,
-        layout: &Layout,
+        (layout, piece): (&Layout, Range<u32>),
         held: Option<Held>,
     ) -> Held {
         let space = self.tile_space(places);
-        let slots = layout.slots(&self.digits, self.threads.count);
         let next = self.next_row(places, layout).unwrap_or(0);
         let table = TableKind::Places { parts, output, next: next as u32 };
         let cache = self.table_cache(table);
         let table = self.space_of(Slot::Table(table));
         // All places before any element: the loads of one do not wait for the other.
-        let pointers: Vec<(Value, i32, Option<Value>)> = (0..slots)
+        let pointers: Vec<(Value, i32, Option<Value>)> = piece
             .map(|slot| {
                 let exists = self.exists(layout, slot);
                 let (at, row) = self.point_and_row(places, layout, slot, next);

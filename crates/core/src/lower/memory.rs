@@ -1,5 +1,7 @@
 //! The tile's way in and out: addresses, guards, and the factors applied on the way.
 
+use std::ops::Range;
+
 use crate::kernel::{Access, Cmp, Cx, Op, Space, Type, Value};
 use crate::pass::{Operand, PassDim, Pointwise};
 use crate::problem::Format;
@@ -285,9 +287,14 @@ impl Lowering<'_> {
     }
 
     pub(super) fn load(&mut self, layout: &Layout) -> Held {
-        let side = self.side(false);
         let slots = layout.slots(&self.digits, self.threads.count);
-        (0..slots).map(|slot| self.load_group(&side, layout, slot, None)).collect()
+        self.load_slots(layout, 0..slots)
+    }
+
+    /// Some of a thread's groups.
+    pub(super) fn load_slots(&mut self, layout: &Layout, slots: Range<u32>) -> Held {
+        let side = self.side(false);
+        slots.map(|slot| self.load_group(&side, layout, slot, None)).collect()
     }
 
     /// One slot's group; `bounds` says which of its elements are there, beyond what the pass says.
@@ -338,9 +345,14 @@ impl Lowering<'_> {
 
     pub(super) fn store(&mut self, layout: &Layout, held: &Held) {
         self.await_slot();
+        let slots = layout.slots(&self.digits, self.threads.count);
+        self.store_slots(layout, 0..slots, held);
+    }
+
+    /// Some of a thread's groups.
+    pub(super) fn store_slots(&mut self, layout: &Layout, slots: Range<u32>, held: &Held) {
         let side = self.side(true);
-        for (slot, group) in held.iter().enumerate() {
-            let slot = slot as u32;
+        for (slot, group) in slots.zip(held) {
             let group = self.leaving(layout, slot, group);
             self.store_group(&side, layout, slot, &group, None);
         }

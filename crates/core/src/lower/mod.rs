@@ -22,6 +22,7 @@ use crate::problem::{Direction, Precision};
 use crate::target::{Api, Limits};
 
 use cluster::{Cluster, Cut};
+pub(crate) use coprime::PIECE;
 use digits::{Digits, Layout, Linear, Threads};
 use tile::Tile;
 use writes::Write;
@@ -92,6 +93,8 @@ pub(crate) struct Lowering<'a> {
     shared_limit: u32,
     subgroup: u32,
     cluster: Option<Cluster>,
+    /// Permuted ends take the tile piece by piece.
+    piecewise: bool,
     /// A stage that each group goes through when it is written, so that its registers are free for the next.
     late: Option<Stage>,
     conflicts: f64,
@@ -112,12 +115,14 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     let blocks = resident.filter(|&resident| tiles >= 2 * resident).unwrap_or(tiles);
     let mut b = Builder::new(name, tile.threads, blocks * u64::from(tile.cluster));
     b.cluster(tile.cluster);
-    if let Some(took) = took.filter(|took| took.told > 1) {
+    // Told of nothing, the assembler was seen to make room for two blocks where one fits, and to spill.
+    if let Some(took) = took.filter(|took| took.told > 1 || took.piecewise) {
         b.min_blocks(took.told);
     }
     let (digits, cut) = Cut::of_tile(pass, tile).expect("a cluster's tile is one that it can share");
     let mut lowering = Lowering::new(b, pass, tile, limits);
     lowering.digits = digits;
+    lowering.piecewise = took.is_some_and(|took| took.piecewise);
     lowering.turns = (blocks < tiles).then_some((tiles, blocks));
     lowering.declare_operands();
     let block = lowering.b.special(Special::BlockIndex);
@@ -170,6 +175,7 @@ impl<'a> Lowering<'a> {
             shared_limit: limits.shared_bytes,
             subgroup: limits.subgroup,
             cluster: None,
+            piecewise: false,
             late: None,
             conflicts: 1.0,
             exchanges: 0,

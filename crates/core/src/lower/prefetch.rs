@@ -3,11 +3,9 @@
 
 use crate::cost::Occupancy;
 use crate::kernel::{Cmp, Op, Type};
-use crate::pass::Method;
 use crate::problem::Format;
 use crate::target::Limits;
 
-use super::places::alone;
 use super::{Lowering, Slot};
 
 /// Blocks on a multiprocessor from which on they hide one another's phases by themselves.
@@ -69,12 +67,7 @@ impl Lowering<'_> {
     fn packed_source(&self) -> bool {
         let sources = self.digits.weights(|digit| digit.is);
         let whole = self.digits.run(&self.digits.by_stride(&[], &sources), &sources);
-        let plain = self.pass.axes.iter().all(|axis| match &axis.method {
-            Method::MixedRadix(_) => true,
-            Method::Coprime(parts) => alone(parts).is_some(),
-        });
         if whole != u64::from(self.digits.elements())
-            || !plain
             || self.pass.load.is_some()
             || self.pass.src.format != Format::Interleaved
         {
