@@ -2,7 +2,7 @@
 //! the median
 //! (`docs/notes/cost-model.md`): one to three dimensions, radices of all kinds, items of a hundredth of a wave to one.
 
-use super::occupancy;
+use super::{Model, Occupancy, occupancy};
 use crate::lower::tile::Tile;
 use crate::pass::Pass;
 use crate::target::{Api, Limits};
@@ -22,6 +22,27 @@ pub fn resident(passes: [&Pass; 2], tiles: [&Tile; 2], limits: &Limits) -> Optio
 /// Bytes of the largest tile of which a multiprocessor holds two: they fill half its registers.
 pub(crate) fn largest_tile(limits: &Limits) -> u64 {
     u64::from(limits.registers_per_sm).min(u64::from(limits.shared_bytes))
+}
+
+/// Registers that a body of a fused launch needs beyond those of a pass alone, for numbers of one word, and for each group
+/// that only some threads have.
+const BESIDE: u32 = 8;
+const UNEVEN: u32 = 4;
+const OLDER: u32 = 2;
+
+impl Model<'_> {
+    /// Whether the blocks that are resident leave each thread registers for what a fused launch adds.
+    pub(crate) fn spares(&self, threads: u32, took: &Occupancy) -> bool {
+        let uneven = self.stages.iter().map(|stage| {
+            let groups = (stage.points / u64::from(stage.radix)) as u32;
+            if groups.is_multiple_of(threads) { 0 } else { groups.div_ceil(threads) }
+        });
+        // Before sm_90, which has bulk copies, addresses were seen to take a few more.
+        let older = if self.limits.bulk_copy { 0 } else { OLDER };
+        let more = (BESIDE + older) * self.words() + UNEVEN * uneven.max().unwrap_or(0);
+        let shared_out = took.blocks * threads.next_multiple_of(4 * self.limits.subgroup);
+        took.registers + more <= self.limits.registers_per_sm / shared_out
+    }
 }
 
 /// What counts of one of two passes in a launch.

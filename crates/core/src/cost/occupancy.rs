@@ -85,11 +85,17 @@ impl Model<'_> {
         };
         let blocks = fit(registers);
         // Roots of the twiddle between passes are loaded ahead, most of them where a thread holds much.
-        let ahead = if per_thread > 24 { 45 } else { 12 };
+        let ahead = if per_thread > 24 || self.stages.iter().any(|stage| stage.radix > 16) { 45 } else { 12 };
         let told = if self.twiddled { fit(registers + ahead * words) } else { blocks };
+        // What it is told of, the assembler shares the file out to as it does: by blocks of whole fours of warps.
+        let told = told
+            .min(limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup) / registers)
+            .max(1);
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
-        let least = 2 * words * per_thread + scratch / 2 + 18 + 6 * words;
+        let wide = self.stages.iter().any(|stage| stage.radix > 16);
+        let beside = if wide { scratch } else { scratch / 2 };
+        let least = 2 * words * per_thread + beside + 18 + 6 * words;
         let asked = blocks == 1 && most >= 2 && uneven == 0 && least <= file / 2;
         let (blocks, told, registers) =
             if asked { (2, 2, file / 2 / 8 * 8) } else { (blocks, told, registers) };
@@ -126,7 +132,13 @@ impl Model<'_> {
             }
             demand.slots = demand.slots.max(slots);
             demand.per_thread = demand.per_thread.max(slots * radix);
-            demand.scratch = demand.scratch.max(self.words() * radix::facts(radix).scratch);
+            // What a wide codelet computes cannot take the place of what it still needs: little room where a group is all
+            // that a thread holds, as much again where others or factors are under way.
+            let others = slots > 1 || self.twiddled || self.words() > 1;
+            let composite = radix::facts(radix).scratch < radix && !radix.is_power_of_two();
+            let crowded = radix > 16 && composite && others;
+            let sets = if crowded { 2 } else { 1 };
+            demand.scratch = demand.scratch.max(self.words() * radix::facts(radix).scratch * sets);
         }
         demand
     }
@@ -136,7 +148,13 @@ impl Model<'_> {
         let words = self.words();
         let twiddles = if self.twiddled { 12 * (words - 1) } else { 0 };
         let beside = if self.planes && threads > 768 { 40 } else { 24 };
-        2 * words * demand.per_thread + demand.scratch + beside + 6 * demand.uneven + twiddles
+        // Of two words each, what is held leaves no room for its addresses.
+        let long = match (words > 1 && demand.slots > 1, demand.per_thread) {
+            (true, 33..) => 48,
+            (true, 17..) => 12,
+            _ => 0,
+        };
+        2 * words * demand.per_thread + demand.scratch + beside + 6 * demand.uneven + twiddles + long
     }
 
     /// Shared memory of a block in bytes, without padding.

@@ -55,6 +55,9 @@ pub struct Lowered {
     pub exchanges: u32,
 }
 
+/// Registers of a thread from which on an assembler is told of even one block: by itself it aims at more, and spills.
+const MANY: u32 = 128;
+
 /// Stage `position` of axis `axis`.
 #[derive(Debug, Clone, Copy)]
 struct Stage {
@@ -91,6 +94,8 @@ pub(crate) struct Lowering<'a> {
     /// A shared array that another pass of the launch has used, and its blocks do not.
     spare: Option<Space>,
     shared_limit: u32,
+    /// Registers that a thread can have.
+    registers: u32,
     subgroup: u32,
     cluster: Option<Cluster>,
     /// Permuted ends take the tile piece by piece.
@@ -116,7 +121,7 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     let mut b = Builder::new(name, tile.threads, blocks * u64::from(tile.cluster));
     b.cluster(tile.cluster);
     // Told of nothing, the assembler was seen to make room for two blocks where one fits, and to spill.
-    if let Some(took) = took.filter(|took| took.told > 1 || took.piecewise) {
+    if let Some(took) = took.filter(|took| took.told > 1 || took.piecewise || took.registers > MANY) {
         b.min_blocks(took.told);
     }
     let (digits, cut) = Cut::of_tile(pass, tile).expect("a cluster's tile is one that it can share");
@@ -173,6 +178,9 @@ impl<'a> Lowering<'a> {
             shared: None,
             spare: None,
             shared_limit: limits.shared_bytes,
+            registers: limits
+                .registers_per_thread
+                .min(limits.registers_per_sm / tile.threads.next_multiple_of(4 * limits.subgroup)),
             subgroup: limits.subgroup,
             cluster: None,
             piecewise: false,

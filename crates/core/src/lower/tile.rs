@@ -192,7 +192,9 @@ fn by_threads(versions: &[Pass], alone: &[usize], limits: &Limits) -> BTreeMap<u
                 for threads in counts {
                     let lean = |took: &cost::Occupancy| {
                         let held = u64::from(took.per_thread) * pass.precision.complex_bytes();
-                        (!took.asked || cost::fused::binary(pass)) && held <= MOST_HELD
+                        (!took.asked || cost::fused::binary(pass))
+                            && held <= MOST_HELD
+                            && (took.asked || model.spares(threads, took))
                     };
                     let took = model.occupancy(threads).filter(lean);
                     let (Some(took), Some(cost)) = (took, model.copies(threads)) else { continue };

@@ -171,7 +171,14 @@ impl Lowering<'_> {
         let mut factors = self.stage_factors(stage, layout, slot);
         // Factors that wait for their sums take registers, of which these kernels were seen to have none to spare.
         let long = self.cluster.is_some() && group.len() >= 16;
-        if long || (self.pass.twiddle.is_some() && self.share.is_none()) {
+        let words = if self.real == Type::F64 { 4 } else { 2 };
+        let held = words * group.len() as u32 * layout.slots(&self.digits, self.threads.count);
+        let full = held * 8 / 5 >= self.registers;
+        let between = match self.share {
+            Some(_) => self.real == Type::F64,
+            None => self.pass.twiddle.is_some(),
+        };
+        if long || full || between {
             self.multiply(&mut group, &std::mem::take(&mut factors));
             factors = vec![None; group.len()];
         }

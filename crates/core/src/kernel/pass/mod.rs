@@ -64,6 +64,9 @@ const ROOM: u32 = 16;
 /// The same in kernels without loops.
 const FLAT_ROOM: u32 = 20;
 
+/// Registers of a crowded thread.
+const CROWDED: u32 = 200;
+
 /// Tells the assembler of fewer resident blocks where the live values would not fit: spilling costs more than a block
 /// less. Clusters count on the number of theirs, and two are asked of a kernel without loops only where it can be
 /// thrifty.
@@ -73,8 +76,9 @@ fn relax(kernel: &mut Kernel, limits: &Limits) {
     while kernel.cluster == 1 && kernel.min_blocks > least && allowed(kernel, limits) < need {
         kernel.min_blocks -= 1;
     }
-    // Blocks that fit whatever each thread takes: the word alone makes the assembler load ahead until it spills.
-    if kernel.cluster == 1 && allowed(kernel, limits) == limits.registers_per_thread {
+    // Blocks that fit whatever each thread takes: the word alone makes the assembler load ahead until it spills. Where most
+    // of that is taken anyway, it aims at more blocks without the word, and spills.
+    if kernel.cluster == 1 && allowed(kernel, limits) == limits.registers_per_thread && need < CROWDED {
         kernel.min_blocks = 0;
     }
 }
