@@ -34,6 +34,8 @@ const FEW_BLOCKS: [f64; 2] = [0.53, 0.14];
 const WIDE: (f64, f64) = (20_000.0, 0.03);
 /// Points of a convolution that blocks which stay do faster: their tables fit in registers.
 const STAYING_POINTS: u64 = 64;
+/// Copies that sectors add which two warps touch in part.
+const SPLIT: f64 = 0.05;
 /// Registers of a thread whose block stays.
 const STAYING_REGISTERS: u32 = 128;
 /// Copies that permuted ends add which take the tile piece by piece: each piece waits for its loads.
@@ -125,7 +127,10 @@ impl Model<'_> {
         let large = if self.several { (bytes / WIDE.0).log2().max(0.0) * WIDE.1 } else { 0.0 };
         let few = took.blocks.checked_sub(1).and_then(|more| FEW_BLOCKS.get(more as usize)).unwrap_or(&0.0);
         let pieces = if took.piecewise { PIECEWISE } else { 0.0 };
-        Some(busy * self.segments + START + large + few + pieces + self.few())
+        // The first and the last stage touch memory: what is a sector to a row is then more than one to the warps.
+        let split = permuted == 0.0 && !(u64::from(threads) * self.bytes).is_multiple_of(32);
+        let split = if split { SPLIT } else { 0.0 };
+        Some(busy * self.segments + START + large + few + pieces + split + self.few())
     }
 }
 

@@ -31,18 +31,38 @@ const UNEVEN: u32 = 4;
 const OLDER: u32 = 2;
 
 impl Model<'_> {
-    /// Whether the blocks that are resident leave each thread registers for what a fused launch adds.
-    pub(crate) fn spares(&self, threads: u32, took: &Occupancy) -> bool {
+    /// Registers that a thread needs of a fused launch.
+    fn fused_registers(&self, threads: u32, took: &Occupancy) -> u32 {
         let uneven = self.stages.iter().map(|stage| {
             let groups = (stage.points / u64::from(stage.radix)) as u32;
             if groups.is_multiple_of(threads) { 0 } else { groups.div_ceil(threads) }
         });
         // Before sm_90, which has bulk copies, addresses were seen to take a few more.
         let older = if self.limits.bulk_copy { 0 } else { OLDER };
-        let more = (BESIDE + older) * self.words() + UNEVEN * uneven.max().unwrap_or(0);
-        let shared_out = took.blocks * threads.next_multiple_of(4 * self.limits.subgroup);
-        took.registers + more <= self.limits.registers_per_sm / shared_out
+        took.registers + (BESIDE + older) * self.words() + UNEVEN * uneven.max().unwrap_or(0)
     }
+
+    /// Blocks that a multiprocessor holds where a thread needs what a fused launch adds; 0 where not one fits.
+    pub(crate) fn fused_blocks(&self, threads: u32, took: &Occupancy) -> u32 {
+        let warps = threads.next_multiple_of(self.limits.subgroup);
+        let fit = self.limits.registers_per_sm / warps / self.fused_registers(threads, took);
+        if took.asked { took.blocks } else { took.blocks.min(fit) }
+    }
+}
+
+/// Blocks that the assembler is told of: it shares the file out to blocks of whole fours of warps, where a
+/// multiprocessor counts warps.
+pub(crate) fn told(passes: [&Pass; 2], tiles: [&Tile; 2], limits: &Limits) -> u32 {
+    let need = |i: usize| {
+        let (pass, tile): (&Pass, &Tile) = (passes[i], tiles[i]);
+        let model = Model::new(pass, &tile.batch, tile.cluster, limits)?;
+        let took = model.occupancy(tile.threads)?;
+        Some(if took.asked { took.registers } else { model.fused_registers(tile.threads, &took) })
+    };
+    let Some(need) = need(0).max(need(1)) else { return 1 };
+    let block = tiles[0].threads.next_multiple_of(4 * limits.subgroup);
+    let resident = resident(passes, tiles, limits).unwrap_or(1);
+    resident.min(limits.registers_per_sm / block / need.max(1)).max(1)
 }
 
 /// What counts of one of two passes in a launch.

@@ -116,7 +116,7 @@ pub(super) struct Share {
 pub fn lower(passes: [&Pass; 2], tiles: [&Tile; 2], ring: &Ring, limits: &Limits, name: &str) -> Fused {
     let work = Work::of(passes, tiles, ring);
     let mut b = Builder::new(name, tiles[0].threads, work.blocks());
-    b.min_blocks(cost::fused::resident(passes, tiles, limits).unwrap_or(1));
+    b.min_blocks(cost::fused::told(passes, tiles, limits));
     let mut lowering = Lowering::new(b, passes[0], tiles[0], limits);
     lowering.shared_limit -= TICKET_BYTES;
     let counters = lowering.declare_fused(passes, ring);

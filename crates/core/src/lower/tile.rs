@@ -194,7 +194,7 @@ fn by_threads(versions: &[Pass], alone: &[usize], limits: &Limits) -> BTreeMap<u
                         let held = u64::from(took.per_thread) * pass.precision.complex_bytes();
                         (!took.asked || cost::fused::binary(pass))
                             && held <= MOST_HELD
-                            && (took.asked || model.spares(threads, took))
+                            && model.fused_blocks(threads, took) > 0
                     };
                     let took = model.occupancy(threads).filter(lean);
                     let (Some(took), Some(cost)) = (took, model.copies(threads)) else { continue };
@@ -204,7 +204,7 @@ fn by_threads(versions: &[Pass], alone: &[usize], limits: &Limits) -> BTreeMap<u
                         version,
                         choice,
                         body,
-                        resident: took.blocks,
+                        resident: model.fused_blocks(threads, &took),
                     });
                 }
             }

@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use warpfft_core::program::Compiled;
 use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
@@ -34,6 +35,28 @@ fn place() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("wisdom.json");
     (folder, path)
+}
+
+/// The problem of a key of packed arrays.
+fn of_key(key: &str) -> Problem {
+    let words: Vec<&str> = key.split(' ').collect();
+    let ["c2c", precision, shape, "batch", batch] = words[..] else { panic!("{key}") };
+    let lengths: Vec<u64> = shape.split('x').map(|n| n.parse().expect("a length")).collect();
+    let ask = Fft::new(lengths).batch(batch.parse().expect("a batch"));
+    let ask = if precision == "f64" { ask.f64() } else { ask };
+    ask.build().expect("it is possible")
+}
+
+/// A change of the planner can make recipes that were timed before it impossible: they are to be tuned anew, or left out.
+#[test]
+fn what_is_shipped_can_be_followed() {
+    let shipped = Wisdom::shipped().expect("it is whole");
+    let refused = shipped.entries().filter_map(|entry| {
+        let recipe = entry.recipe().expect("it is of this version");
+        let made = Compiled::by(&recipe, &of_key(&entry.problem), &Limits::h200());
+        made.err().map(|error| format!("{}: {error}", entry.problem))
+    });
+    assert_eq!(refused.collect::<Vec<_>>(), Vec::<String>::new());
 }
 
 #[test]
@@ -190,10 +213,11 @@ fn plans_follow_wisdom_of_another_number_where_the_search_offers_it() {
     let recipe = told(&good).recipe(&asked).expect("nothing is read");
     assert_eq!(recipe, good.recipe().ok());
     // Tiles of more transforms than there are now are not offered.
-    let wide = (0..8)
-        .map(|which| entry_of("simulated h200", &many(64, 12), which))
-        .find(|entry| entry.recipe().is_ok_and(|recipe| recipe.tiles[0].batch[0] > 7));
-    let (wide, fewer) = (wide.expect("short rows share a tile"), many(64, 7));
+    let twelve = many(16, 12);
+    let found = candidates(&twelve, &Limits::h200(), 24).expect("it has plans");
+    let wide = found.iter().find(|one| one.recipe.tiles[0].batch[0] > 7).expect("short rows share a tile");
+    let wide = Entry::new("simulated h200", &twelve, &wide.recipe, Some(1.234_567), Some(1.5));
+    let fewer = many(16, 7);
     assert_eq!(told(&wide).recipe(&fewer), Ok(None));
     assert_eq!(kernels(&told(&wide), &fewer), kernels(&plain, &fewer));
 }
