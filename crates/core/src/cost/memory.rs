@@ -39,7 +39,7 @@ pub(super) fn segments(pass: &Pass, tile: &Tile, digits: &Digits, cut: Option<Cu
             };
             let short = match run {
                 0..=SECTOR => short.sector,
-                ..=64 => short.two_sectors,
+                33..=64 => short.two_sectors,
                 _ => line * (LINE - aligned) as f64 / run.max(LINE) as f64,
             };
             whole + short

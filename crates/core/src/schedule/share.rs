@@ -44,13 +44,12 @@ impl Scheduler<'_> {
             }
         };
         try_it(plans.to_vec());
-        // Stages that are best for rows alone need not be where several dimensions share the threads.
         let lengths: Vec<u64> = group.iter().map(|&d| plans[d].len()).collect();
-        for radices in self.alike(&lengths) {
-            try_it(with_radices(group, plans, &radices));
-        }
-        for radices in cluster::joined(&lengths, self.limits) {
-            try_it(with_radices(group, plans, &radices));
+        if self.suits {
+            // Stages that are best for rows alone need not be where several dimensions share the threads.
+            for radices in self.alike(&lengths).into_iter().chain(cluster::joined(&lengths, self.limits)) {
+                try_it(with_radices(group, plans, &radices));
+            }
         }
         let (cost, shared) = best?;
         let apart = self.tile(&group[1..], plans)?.cost + self.tile(&group[..1], plans)?.cost;
