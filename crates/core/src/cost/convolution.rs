@@ -1,7 +1,6 @@
 //! What a convolution in place takes and costs. A thread holds one group at a time, so that many blocks fit; their
-//! steps are many, and only other blocks fill the waits between them. The weights were fitted to tiles of 61 lengths,
-//! timed on an H200, and then to what was chosen for 99: over these the model is off by 9%
-//! (`docs/notes/convolutions.md`).
+//! steps are many, and only other blocks fill the waits between them. The weights were fitted to 680 tiles of 56
+//! lengths, timed on an H200, and are off by 6% (`docs/notes/cost-model.md`).
 
 use super::{Model, Occupancy, radix};
 use crate::lower::PIECE;
