@@ -11,6 +11,7 @@ mod memory;
 mod occupancy;
 mod radix;
 
+pub use long::of_middle;
 pub use occupancy::{Occupancy, occupancy};
 
 use crate::lower::cluster::Cut;
@@ -74,11 +75,6 @@ pub fn of_columns(plan: &Plan, limits: &Limits, precision: Precision) -> Option<
     let columns = (1_i64 << 26) / plan.len() as i64;
     let strides = (columns, 1);
     of_lines(plan.len(), Method::MixedRadix(radices.clone()), strides, limits, precision)
-}
-
-/// Copies of a pass over rows for the middle of a convolution; `None` where no tile of them fits.
-pub fn of_middle(radices: &[u32], limits: &Limits, precision: Precision) -> Option<f64> {
-    long::of_middle(radices, limits, precision)
 }
 
 fn of_rows(n: u64, method: Method, limits: &Limits, precision: Precision) -> Option<f64> {

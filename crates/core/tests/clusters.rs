@@ -3,7 +3,6 @@
 mod common;
 
 use common::{Case, packed, rows};
-use num_complex::Complex;
 use warpfft_core::compile;
 use warpfft_core::kernel::Op;
 use warpfft_core::kernel::simulate::Report;
@@ -47,10 +46,7 @@ fn errors_stay_near_those_of_rustfft() {
         let program = compile(&problem, &Limits::h200()).expect("it has a plan");
         let (got, _) = common::run(&program, &Limits::h200(), &input, &input).expect("it runs");
         let want = common::reference(&problem, &input, &input);
-        let mut theirs: Vec<_> = input.iter().map(|z| Complex::new(z.re as f32, z.im as f32)).collect();
-        rustfft::FftPlanner::new().plan_fft_forward(n as usize).process(&mut theirs);
-        let theirs: Vec<_> = theirs.iter().map(|z| Complex::new(z.re.into(), z.im.into())).collect();
-        let (ours, theirs) = (common::error(&got, &want), common::error(&theirs, &want));
+        let (ours, theirs) = (common::error(&got, &want), common::rustfft_error(n, &input, &want));
         println!("{n}: error {ours:.2e}, rustfft {theirs:.2e}");
         assert!(ours < 1.5 * theirs, "length {n}: {ours:.2e} against {theirs:.2e}");
     }

@@ -1,6 +1,6 @@
 //! What two passes cost in one launch. Fitted to 1240 pairs of tiles and rings of 40 problems, timed on an H200, off by 4% in
-//! the median
-//! (`docs/notes/cost-model.md`): one to three dimensions, radices of all kinds, items of a hundredth of a wave to one.
+//! the median (`docs/notes/cost-model.md`): one to three dimensions, radices of all kinds, items of a hundredth of a wave
+//! to one.
 
 use super::{Model, Occupancy, occupancy};
 use crate::lower::tile::Tile;
@@ -25,7 +25,7 @@ pub(crate) fn largest_tile(limits: &Limits) -> u64 {
 }
 
 /// Registers that a body of a fused launch needs beyond those of a pass alone, for numbers of one word, and for each group
-/// that only some threads have.
+/// that only some threads have. Before sm_90, which has bulk copies, addresses were seen to take a few more.
 const BESIDE: u32 = 8;
 const UNEVEN: u32 = 4;
 const OLDER: u32 = 2;
@@ -33,13 +33,8 @@ const OLDER: u32 = 2;
 impl Model<'_> {
     /// Registers that a thread needs of a fused launch.
     fn fused_registers(&self, threads: u32, took: &Occupancy) -> u32 {
-        let uneven = self.stages.iter().map(|stage| {
-            let groups = (stage.points / u64::from(stage.radix)) as u32;
-            if groups.is_multiple_of(threads) { 0 } else { groups.div_ceil(threads) }
-        });
-        // Before sm_90, which has bulk copies, addresses were seen to take a few more.
         let older = if self.limits.bulk_copy { 0 } else { OLDER };
-        took.registers + (BESIDE + older) * self.words() + UNEVEN * uneven.max().unwrap_or(0)
+        took.registers + (BESIDE + older) * self.words() + UNEVEN * self.demand(threads).uneven
     }
 
     /// Blocks that a multiprocessor holds where a thread needs what a fused launch adds; 0 where not one fits.

@@ -33,8 +33,8 @@ fn of_column(column: &Plan, pads: bool, limits: &Limits, precision: Precision) -
     tile::choose(&pass, limits).map(|choice| choice.cost)
 }
 
-/// Copies of a pass over rows that convolves them.
-pub(super) fn of_middle(radices: &[u32], limits: &Limits, precision: Precision) -> Option<f64> {
+/// Copies of a pass over rows for the middle of a convolution; `None` where no tile of them fits.
+pub fn of_middle(radices: &[u32], limits: &Limits, precision: Precision) -> Option<f64> {
     let n: u64 = radices.iter().map(|&radix| u64::from(radix)).product();
     let part = CoprimePart { n, kind: PartKind::Middle, chirp: Some(n), radices: radices.to_vec() };
     let mut pass = super::lines(n, Method::Coprime(vec![part]), (1, n as i64), precision);

@@ -34,13 +34,13 @@ pub fn occupancy(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Occupancy>
 }
 
 /// What the stages ask of a thread.
-struct Demand {
+pub(super) struct Demand {
     /// Complex elements that it holds.
     per_thread: u32,
     /// Groups of the stage with the most of them.
     slots: u32,
     /// Groups that the threads do not share out evenly: they need addresses and guards of their own in each slot.
-    uneven: u32,
+    pub uneven: u32,
     /// Registers beside the data in the most demanding codelet.
     scratch: u32,
 }
@@ -85,7 +85,8 @@ impl Model<'_> {
         };
         let blocks = fit(registers);
         // Roots of the twiddle between passes are loaded ahead, most of them where a thread holds much.
-        let ahead = if per_thread > 24 || self.stages.iter().any(|stage| stage.radix > 16) { 45 } else { 12 };
+        let wide = self.stages.iter().any(|stage| stage.radix > 16);
+        let ahead = if per_thread > 24 || wide { 45 } else { 12 };
         let told = if self.twiddled { fit(registers + ahead * words) } else { blocks };
         // What it is told of, the assembler shares the file out to as it does: by blocks of whole fours of warps.
         let told = told
@@ -93,7 +94,6 @@ impl Model<'_> {
             .max(1);
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
-        let wide = self.stages.iter().any(|stage| stage.radix > 16);
         let beside = if wide { scratch } else { scratch / 2 };
         let least = 2 * words * per_thread + beside + 18 + 6 * words;
         let asked = blocks == 1 && most >= 2 && uneven == 0 && least <= file / 2;
@@ -117,7 +117,7 @@ impl Model<'_> {
     }
 
     /// What the stages ask of each of so many threads.
-    fn demand(&self, threads: u32) -> Demand {
+    pub(super) fn demand(&self, threads: u32) -> Demand {
         let mut demand = Demand {
             per_thread: self.elements.div_ceil(u64::from(threads)) as u32,
             slots: 1,

@@ -1,7 +1,10 @@
 //! The layout of a tile in shared memory between two layouts in registers: an order of the digits with padded
-//! strides, chosen by counting bank conflicts.
+//! strides, chosen by counting bank conflicts; and the way from one to the other.
 
 use super::digits::{Digits, Layout};
+use super::writes::Write;
+use super::{Held, Lowering};
+use crate::kernel::Cache;
 
 /// A shared-memory layout: stride of each digit in complex elements, and the elements it spans.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,4 +129,40 @@ pub(super) fn wavefronts(
         ideal += 1;
     }
     (actual, ideal)
+}
+
+impl Lowering<'_> {
+    /// Moves the tile from one layout to another through shared memory.
+    pub(super) fn exchange(&mut self, held: &Held, from: &Layout, to: &Layout) -> Held {
+        let bytes = self.pass.precision.complex_bytes();
+        let max_len = u64::from(self.shared_limit) / bytes;
+        let shared = choose(&self.digits, from, to, self.threads.count, bytes, max_len as u32);
+        self.conflicts = self.conflicts.max(shared.conflicts);
+        let untouched = self.cluster.is_some() && self.exchanges == 0;
+        if self.shared.is_some() && !untouched {
+            // The block may still be reading what the last exchange left here.
+            self.b.barrier();
+        }
+        self.exchanges += 1;
+        let spare = self.spare;
+        let space =
+            *self.shared.get_or_insert_with(|| spare.unwrap_or_else(|| self.b.shared("tile", self.real, 0)));
+        self.b.grow_shared(space, 2 * shared.len);
+        let strides: Vec<i64> = shared.strides.iter().map(|stride| 2 * stride).collect();
+        for (slot, group) in held.iter().enumerate() {
+            let group = self.leaving(from, slot as u32, group);
+            let exists = self.exists(from, slot as u32);
+            let (ptr, base) = self.shared_pointer(space, from, slot as u32, &strides);
+            let at = |r| (base + self.digits.at_register(from.register, &strides, r)) as i32;
+            let writes = group.iter().enumerate();
+            let writes =
+                writes.map(|(r, x)| Write { ptr, offset: at(r), values: vec![x.re, x.im], on: exists });
+            let writes: Vec<Write> = writes.collect();
+            self.write_all(&writes, Cache::Default);
+        }
+        self.late = None;
+        self.b.barrier();
+        self.exchanged();
+        self.read_shared(space, to, &strides)
+    }
 }

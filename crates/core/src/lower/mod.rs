@@ -25,7 +25,6 @@ use cluster::{Cluster, Cut};
 pub(crate) use coprime::PIECE;
 use digits::{Digits, Layout, Linear, Threads};
 use tile::Tile;
-use writes::Write;
 
 /// What a kernel's buffer stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -359,40 +358,6 @@ impl<'a> Lowering<'a> {
         }
         let rest = self.b.u32(groups.saturating_sub(first));
         Some(self.b.cmp(crate::kernel::Cmp::Lt, self.threads.index, rest))
-    }
-
-    /// Moves the tile from one layout to another through shared memory.
-    fn exchange(&mut self, held: &Held, from: &Layout, to: &Layout) -> Held {
-        let bytes = self.pass.precision.complex_bytes();
-        let max_len = u64::from(self.shared_limit) / bytes;
-        let shared = exchange::choose(&self.digits, from, to, self.threads.count, bytes, max_len as u32);
-        self.conflicts = self.conflicts.max(shared.conflicts);
-        let untouched = self.cluster.is_some() && self.exchanges == 0;
-        if self.shared.is_some() && !untouched {
-            // The block may still be reading what the last exchange left here.
-            self.b.barrier();
-        }
-        self.exchanges += 1;
-        let spare = self.spare;
-        let space =
-            *self.shared.get_or_insert_with(|| spare.unwrap_or_else(|| self.b.shared("tile", self.real, 0)));
-        self.b.grow_shared(space, 2 * shared.len);
-        let strides: Vec<i64> = shared.strides.iter().map(|stride| 2 * stride).collect();
-        for (slot, group) in held.iter().enumerate() {
-            let group = self.leaving(from, slot as u32, group);
-            let exists = self.exists(from, slot as u32);
-            let (ptr, base) = self.shared_pointer(space, from, slot as u32, &strides);
-            let at = |r| (base + self.digits.at_register(from.register, &strides, r)) as i32;
-            let writes = group.iter().enumerate();
-            let writes =
-                writes.map(|(r, x)| Write { ptr, offset: at(r), values: vec![x.re, x.im], on: exists });
-            let writes: Vec<Write> = writes.collect();
-            self.write_all(&writes, Cache::Default);
-        }
-        self.late = None;
-        self.b.barrier();
-        self.exchanged();
-        self.read_shared(space, to, &strides)
     }
 
     fn shared_pointer(&mut self, space: Space, layout: &Layout, slot: u32, strides: &[i64]) -> (Value, i64) {

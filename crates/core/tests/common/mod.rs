@@ -213,6 +213,14 @@ pub fn reference(problem: &Problem, input: &[C64], output: &[C64]) -> Vec<C64> {
     out
 }
 
+/// Error of rustfft in f32 over rows of so many points.
+pub fn rustfft_error(n: u64, input: &[C64], want: &[C64]) -> f64 {
+    let mut rows: Vec<_> = input.iter().map(|z| Complex::new(z.re as f32, z.im as f32)).collect();
+    rustfft::FftPlanner::new().plan_fft_forward(n as usize).process(&mut rows);
+    let rows: Vec<_> = rows.iter().map(|z| Complex::new(z.re.into(), z.im.into())).collect();
+    error(&rows, want)
+}
+
 /// Relative L2 error.
 pub fn error(got: &[C64], want: &[C64]) -> f64 {
     let difference: f64 = got.iter().zip(want).map(|(a, b)| (a - b).norm_sqr()).sum();
