@@ -41,6 +41,7 @@ mod measure;
 #[cfg(feature = "peers")]
 pub mod peers;
 mod plan;
+mod room;
 mod span;
 mod tune;
 pub mod wisdom;

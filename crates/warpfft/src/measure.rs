@@ -14,6 +14,7 @@ use warpfft_core::problem::Problem;
 
 use crate::error::Error;
 use crate::plan::Plan;
+use crate::room;
 
 /// What [`Plan::measure`] found. Times are medians over the rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -273,6 +274,7 @@ pub(crate) fn clock(repeats: u32, mut run: impl FnMut() -> Result<(), Error>) ->
 pub(crate) fn noise(bytes: u64, double: bool, device: &str) -> Result<Vec<u8>, Error> {
     let full = || Error::OutOfMemory { device: device.to_owned(), bytes, free: None };
     let length = usize::try_from(bytes).map_err(|_| full())?;
+    room::ask(bytes, device)?;
     let mut out = Vec::new();
     out.try_reserve_exact(length.saturating_add(8)).map_err(|_| full())?;
     let mut state = 0x2545_f491_4f6c_dd1d_u64;

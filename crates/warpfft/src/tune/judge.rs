@@ -6,6 +6,7 @@ use crate::device::backend::HostJob;
 use crate::error::Error;
 use crate::measure;
 use crate::plan::Plan;
+use crate::room;
 use crate::span;
 
 /// Relative distance of two right outputs at most.
@@ -31,6 +32,7 @@ impl Planes {
             let mut words: Vec<u64> = bytemuck::pod_collect_to_vec(&noise);
             let wanted = bytes.div_ceil(8) as usize;
             let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
+            room::ask(bytes, "processor")?;
             words.try_reserve_exact(wanted.saturating_sub(words.len())).map_err(full)?;
             while words.len() < wanted {
                 words.extend_from_within(..words.len().min(wanted - words.len()));

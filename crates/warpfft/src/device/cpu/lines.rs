@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::measure::{Measurement, Timing};
 #[cfg(feature = "peers")]
 use crate::peers::PeerReport;
+use crate::room;
 use crate::span;
 
 /// Below so many elements a second thread costs more than it brings.
@@ -281,6 +282,7 @@ impl<T: CpuReal> Execute for CpuPlan<T> {
             let reals = 2 * self.elements as usize;
             let bytes = 2 * self.elements * size_of::<T>() as u64;
             let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
+            room::ask(bytes, "processor")?;
             stage.try_reserve_exact(reals).map_err(full)?;
             stage.resize(reals, T::default());
         }

@@ -18,6 +18,7 @@ use super::backend::{Backend, Execute};
 use super::{DeviceKind, DeviceReport};
 use crate::error::Error;
 use crate::host::Real;
+use crate::room;
 
 /// A real number that rustfft takes too.
 pub(crate) trait CpuReal: Real + FftNum {
@@ -88,6 +89,7 @@ impl Cpu {
         };
         let length = usize::try_from(n).map_err(|_| out_of_memory())?;
         // rustfft allocates tables and scratch of about this size and aborts where it cannot: ask first.
+        room::ask(n.saturating_mul(4 * size_of::<T>() as u64), &self.name)?;
         let mut trial = Vec::<T>::new();
         let wanted = length.checked_mul(4).ok_or_else(out_of_memory)?;
         trial.try_reserve_exact(wanted).map_err(|_| out_of_memory())?;

@@ -1,0 +1,50 @@
+//! Room in the computer's memory. An allocation may succeed that the machine cannot hold, and whoever then writes to
+//! it is ended by the system: ask first.
+
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+use crate::error::Error;
+
+/// Below this the allocator's own answer is enough: asking the system takes some 0.1 ms.
+const SMALL: u64 = 1 << 26;
+
+/// Refuses more bytes than are free now, for the whole machine and for the container that this process may be in.
+pub(crate) fn ask(bytes: u64, device: &str) -> Result<(), Error> {
+    if bytes < SMALL {
+        return Ok(());
+    }
+    match free() {
+        Some(free) if bytes > free => {
+            Err(Error::OutOfMemory { device: device.to_owned(), bytes, free: Some(free) })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Bytes that can be had without swapping, where the system tells.
+fn free() -> Option<u64> {
+    let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let system = System::new_with_specifics(memory);
+    let machine = Some(system.available_memory()).filter(|&bytes| bytes > 0);
+    let container = system.cgroup_limits().map(|limits| limits.free_memory).filter(|&bytes| bytes > 0);
+    match (machine, container) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, other) => one.or(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_the_machine_has_is_refused_with_what_it_has() {
+        let free = free().expect("this system tells");
+        assert!(ask(free / 2, "here").is_ok(), "{free}");
+        let error = ask(1 << 50, "here").expect_err("a pebibyte");
+        assert!(
+            matches!(error, Error::OutOfMemory { bytes, free: Some(_), .. } if bytes == 1 << 50),
+            "{error}"
+        );
+    }
+}
