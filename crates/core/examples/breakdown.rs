@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use warpfft_core::kernel::pass;
-use warpfft_core::lower::{lower, tile};
+use warpfft_core::lower::{Walk, lower, tile};
 use warpfft_core::problem::Precision;
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .passes
             .iter()
             .zip(&tiles)
-            .map(|(pass, choice)| lower(pass, &choice.tile, &limits, "fft").kernel)
+            .map(|(pass, choice)| lower(pass, &choice.tile, Walk::Rising, &limits, "fft").kernel)
             .collect();
         marks.push(Instant::now());
         let count: usize = kernels.iter().map(|kernel| kernel.body.insts.len()).sum();

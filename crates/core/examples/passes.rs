@@ -25,7 +25,7 @@ fn main() {
             };
             for step in &schedule.passes {
                 let Some(choice) = lower::tile::choose(step, &limits) else { continue };
-                let kernel = lower::lower(step, &choice.tile, &limits, "kernel").kernel;
+                let kernel = lower::lower(step, &choice.tile, lower::Walk::Rising, &limits, "kernel").kernel;
                 let before = (count(&kernel.body), pass::max_live(&kernel));
                 let start = Instant::now();
                 match pass::optimise(kernel, &limits) {

@@ -10,6 +10,7 @@ mod long;
 mod memory;
 mod occupancy;
 mod radix;
+mod split;
 
 pub use long::of_middle;
 pub use occupancy::{Occupancy, occupancy};
@@ -19,21 +20,9 @@ use crate::lower::places;
 use crate::lower::tile::{self, Tile};
 use crate::pass::{Array, Axis, CoprimePart, MAX_STAGES, Method, Operand, Pass, PassDim, Stage};
 use crate::plan::Plan;
-use crate::planner::Planner;
 use crate::problem::{Direction, Format, Precision};
 use crate::schedule;
 use crate::target::Limits;
-
-/// Copies of the factors between passes, for each of them.
-const BETWEEN: f64 = 0.06;
-
-/// Copies of a part of a length in several passes: as columns, in the stages that suit them.
-fn of_part(part: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
-    let planner = Planner::new(limits, precision);
-    let columns =
-        planner.stages(part.len(), 1).into_iter().filter_map(|plan| of_columns(&plan, limits, precision));
-    columns.min_by(f64::total_cmp).or_else(|| of_plan(part, limits, precision))
-}
 
 /// Copies that a block adds which pads columns alone on its multiprocessor: nothing is asked for ahead of it. Four such
 /// passes of 1000003 were seen to take 14.2 copies where 9.1 were expected.
@@ -45,18 +34,7 @@ pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64
         Plan::MixedRadix(radices) => {
             of_rows(plan.len(), Method::MixedRadix(radices.clone()), limits, precision)
         }
-        Plan::Split(parts) => {
-            let parts: Option<Vec<f64>> =
-                parts.iter().map(|part| Some(of_part(part, limits, precision)? + BETWEEN)).collect();
-            let apart = parts?;
-            let item = plan.len() * precision.complex_bytes();
-            let fused = match apart[..] {
-                [one, other] => fused::of_split(one + other, item, limits),
-                _ => None,
-            };
-            let apart = apart.iter().sum();
-            Some(fused.map_or(apart, |fused| fused.min(apart)))
-        }
+        Plan::Split(_) => split::of_passes(plan, limits, precision),
         Plan::InPlace { .. } => in_place::of_passes(plan, limits, precision),
         Plan::Rader { .. } | Plan::PrimeFactor(_) => {
             of_rows(plan.len(), schedule::on_chip_method(plan), limits, precision)

@@ -12,7 +12,7 @@ use crate::solve::{SOLVERS, Solver};
 use crate::target::Limits;
 
 /// Copies up to which a pass over columns beats one more pass over shorter ones.
-const WORTH_A_PASS: f64 = 1.45;
+const WORTH_A_PASS: f64 = 1.7;
 
 /// Cost and plan by length and whether the plan must take one pass; `None`: no solver has one.
 type Known = HashMap<(u64, bool), Option<(f64, Plan)>>;

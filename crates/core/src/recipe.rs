@@ -110,6 +110,7 @@ pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec
     let mut all = vec![first];
     all.extend(drafts);
     distinct(&mut all);
+    lead(&mut all);
     let best = all.iter().filter(|draft| draft.schedule.fused.is_empty()).take(MOST_VARIED);
     let varied: Vec<Draft> = best.flat_map(|draft| draft.varied(problem, limits)).collect();
     let first = all.remove(0);
@@ -117,6 +118,7 @@ pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec
     all.sort_by(|a, b| a.copies().total_cmp(&b.copies()));
     all.insert(0, first);
     distinct(&mut all);
+    lead(&mut all);
     all.truncate(most);
     Ok(all.iter().map(|draft| Candidate { recipe: draft.recipe(), copies: draft.copies() }).collect())
 }
@@ -202,6 +204,22 @@ fn distinct(drafts: &mut Vec<Draft>) {
         }
     }
     *drafts = kept;
+}
+
+/// Brings the best of every number of launches and passes to the front, behind the first draft: between them the cost model
+/// is least sure.
+fn lead(drafts: &mut Vec<Draft>) {
+    let mut sorts = Vec::new();
+    let place = |draft: &Draft| {
+        let sort = (draft.schedule.passes.len(), draft.schedule.fused.len());
+        let leads = !sorts.contains(&sort);
+        if leads {
+            sorts.push(sort);
+        }
+        leads
+    };
+    let (leaders, others): (Vec<Draft>, Vec<Draft>) = std::mem::take(drafts).into_iter().partition(place);
+    drafts.extend(leaders.into_iter().chain(others));
 }
 
 /// What passes may take: all that the device has, one block, and parts of its shared memory.
@@ -327,9 +345,7 @@ impl Recipe {
                 return Ok(offer.tiles[at - offer.fuse.first].clone());
             }
             let (tile, pass) = (&self.tiles[at], &schedule.passes[at]);
-            let mut offered = tile::choose(pass, limits).into_iter().chain(tiles(pass, limits));
-            let found = offered.find(|choice| choice.tile == *tile);
-            found.ok_or_else(|| refused(format!("the search does not offer {tile:?}")))
+            tile::assess(pass, tile, limits).ok_or_else(|| refused(format!("no search comes to {tile:?}")))
         };
         let choices = (0..self.tiles.len()).map(find).collect::<Result<_, _>>()?;
         let fuse = |(schedule, choices), offer| fuse::apply(schedule, choices, offer, problem);

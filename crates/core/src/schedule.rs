@@ -83,6 +83,11 @@ pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> 
     }
 }
 
+/// Schedules a problem by plans whose parts may change their radices to suit the passes that they become.
+pub(crate) fn suited(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
+    with(problem, limits, &Planner::new(limits, problem.precision), plans, true)
+}
+
 fn with(
     problem: &Problem,
     limits: &Limits,

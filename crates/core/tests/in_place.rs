@@ -10,7 +10,7 @@ use warpfft_core::error::Error;
 use warpfft_core::kernel::pass::optimise;
 use warpfft_core::lower::cluster::Cut;
 use warpfft_core::lower::tile::Tile;
-use warpfft_core::lower::{Slot, lower};
+use warpfft_core::lower::{Slot, Walk, lower};
 use warpfft_core::pass::Array;
 use warpfft_core::plan::Plan;
 use warpfft_core::problem::{Precision, Problem};
@@ -106,7 +106,7 @@ fn clustered(compiled: &Compiled, cluster: u32, limits: &Limits) -> (Program, us
         let wide = Tile { threads: 32, cluster, ..part.tile.clone() };
         let shared = pass.moves() && Cut::of_tile(pass, &wide).is_some();
         clusters += usize::from(shared);
-        let lowered = lower(pass, if shared { &wide } else { &part.tile }, limits, "pass");
+        let lowered = lower(pass, if shared { &wide } else { &part.tile }, Walk::Rising, limits, "pass");
         let bindings = lowered.slots.iter().map(|slot| match *slot {
             Slot::Source(plane) | Slot::Destination(plane) => Binding::Output(plane),
             Slot::Table(kind) => {
@@ -126,7 +126,7 @@ fn clustered(compiled: &Compiled, cluster: u32, limits: &Limits) -> (Program, us
 fn tiles_of_clusters_map_to_themselves() {
     let limits = Limits { shared_bytes: 8192, max_threads: 256, ..small(8) };
     let mut seen = [0; 9];
-    for n in [1 << 12, 1 << 14, 1 << 15] {
+    for n in [1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16] {
         for precision in [Precision::F32, Precision::F64] {
             let ask = Fft::new([n]).batch(2).in_place().precision(precision).max_workspace(0);
             let problem = ask.build().expect("it is possible");

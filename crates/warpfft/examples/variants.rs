@@ -10,7 +10,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use warpfft::core::kernel::Op;
-use warpfft::core::lower::{self, cluster::Cut, tile::Tile};
+use warpfft::core::lower::{self, Walk, cluster::Cut, tile::Tile};
 use warpfft::core::pass::{Method, Pass};
 use warpfft::core::problem::Problem;
 use warpfft::core::program::{Compiled, Program};
@@ -70,7 +70,7 @@ fn time(
             continue;
         }
         for prefetch in [false, true] {
-            let mut lowered = lower::lower(pass, tile, limits, "variant");
+            let mut lowered = lower::lower(pass, tile, Walk::Rising, limits, "variant");
             lowered.kernel.min_blocks = asked;
             if !prefetch {
                 lowered.kernel.body.insts.retain(|inst| !matches!(inst.op, Op::BulkPrefetch { .. }));

@@ -47,8 +47,12 @@ pub enum Cache {
     ReadOnly,
     /// Wanted again soon: last to be evicted.
     Keep,
-    /// What other blocks write while the kernel runs: past the multiprocessor's own cache, from and to the L2.
+    /// What other blocks write while the kernel runs, or what is read once: past the multiprocessor's own cache, from
+    /// and to the L2.
     L2,
+    /// The same, and the 256 bytes around it come into the L2, for other blocks that read them at about the same time
+    /// (loads; stores are as of [`Self::L2`]).
+    L2Wide,
 }
 
 /// Which lane a shuffle reads from. All lanes of the subgroup take part.

@@ -381,7 +381,7 @@ impl ShuffleMode {
 
 impl Cache {
     /// All but the default, which has no name in text.
-    pub const HINTS: [Self; 4] = [Self::Stream, Self::ReadOnly, Self::Keep, Self::L2];
+    pub const HINTS: [Self; 5] = [Self::Stream, Self::ReadOnly, Self::Keep, Self::L2, Self::L2Wide];
 
     /// Name in text.
     pub const fn name(self) -> &'static str {
@@ -391,6 +391,7 @@ impl Cache {
             Self::ReadOnly => "read_only",
             Self::Keep => "keep",
             Self::L2 => "l2",
+            Self::L2Wide => "l2_wide",
         }
     }
 }

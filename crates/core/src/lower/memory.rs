@@ -307,7 +307,7 @@ impl Lowering<'_> {
     ) -> Vec<Cx> {
         let limited = bounds.is_some() || self.pass.load.is_some_and(|what| what.limit.is_some());
         let pairs = self.pairs(side, layout, limited);
-        let cache = self.caches[0];
+        let cache = self.reading(layout);
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let inside = self.inside(layout, slot);
         let (pointers, base) = self.pointers(side, layout, slot);

@@ -1,6 +1,7 @@
 //! Pass and tile to kernel: load a tile, run its stages with exchanges through shared memory between them, store
 //! it. One generic path serves rows, columns, planes and volumes of every method.
 
+mod caching;
 pub mod cluster;
 mod coprime;
 pub mod digits;
@@ -87,6 +88,8 @@ pub(crate) struct Lowering<'a> {
     /// What the sides of the pass are bound to, and how they are cached: where it reads, where it writes.
     sides: [fn(u8) -> Slot; 2],
     caches: [Cache; 2],
+    /// What it reads has been asked for by an earlier block.
+    prefetches: bool,
     /// What the block shares with others of a fused launch.
     share: Option<fused::Share>,
     shared: Option<Space>,
@@ -105,12 +108,21 @@ pub(crate) struct Lowering<'a> {
     exchanges: u32,
 }
 
+/// In which order the blocks of a launch walk over the tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Walk {
+    /// From the first.
+    Rising,
+    /// From the last: what a launch before wrote last is in the cache still.
+    Falling,
+}
+
 /// Lowers one pass for one device.
 ///
 /// # Panics
 ///
 /// Where the tile is of a cluster that cannot share it ([`Cut::of`]); [`tile::choose`] gives none such.
-pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
+pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) -> Lowered {
     let tiles = tile.blocks(pass) / u64::from(tile.cluster);
     let took = cost::occupancy(pass, tile, limits);
     // Blocks that stay and take tile after tile keep their tables in registers.
@@ -131,10 +143,15 @@ pub fn lower(pass: &Pass, tile: &Tile, limits: &Limits, name: &str) -> Lowered {
     lowering.declare_operands();
     let block = lowering.b.special(Special::BlockIndex);
     let last = u64::from(tile.cluster) * tiles - 1;
-    let index = lowering.b.div_const(block, tile.cluster, last);
+    let mut index = lowering.b.div_const(block, tile.cluster, last);
+    let walk = if blocks == tiles { walk } else { Walk::Rising };
+    if walk == Walk::Falling {
+        let end = lowering.b.u32((tiles - 1) as u32);
+        index = lowering.b.sub(end, index);
+    }
     lowering.move_to(index, tiles - 1);
     if let Some(took) = took.filter(|_| blocks == tiles) {
-        lowering.prefetch(&took, limits);
+        lowering.prefetch(&took, walk, limits);
     }
     if let Some(cut) = cut {
         lowering.open_cluster(cut);
@@ -172,7 +189,8 @@ impl<'a> Lowering<'a> {
             slots: Vec::new(),
             spaces: Vec::new(),
             sides: [if pass.in_place() { Slot::Destination } else { Slot::Source }, Slot::Destination],
-            caches: [if convolves { Cache::Stream } else { Cache::Default }, Cache::Default],
+            caches: [if convolves { Cache::L2 } else { Cache::Default }, Cache::Default],
+            prefetches: false,
             share: None,
             shared: None,
             spare: None,

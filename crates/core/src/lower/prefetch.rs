@@ -6,7 +6,7 @@ use crate::kernel::{Cmp, Op, Type};
 use crate::problem::Format;
 use crate::target::Limits;
 
-use super::{Lowering, Slot};
+use super::{Lowering, Slot, Walk};
 
 /// Blocks on a multiprocessor from which on they hide one another's phases by themselves.
 const ENOUGH_BLOCKS: u32 = 3;
@@ -19,7 +19,7 @@ impl Lowering<'_> {
     /// One instruction a block, for a slab of the source half a wave of resident blocks ahead: what is asked for
     /// earlier is pushed out again before it is read. Only where the source lies packed, so that each block has
     /// a slab, whichever elements it reads itself.
-    pub(super) fn prefetch(&mut self, took: &Occupancy, limits: &Limits) {
+    pub(super) fn prefetch(&mut self, took: &Occupancy, walk: Walk, limits: &Limits) {
         let cluster = u64::from(self.tile.cluster);
         let enough = if self.convolves() { ENOUGH_CONVOLUTIONS } else { ENOUGH_BLOCKS };
         let worthwhile = limits.bulk_copy && (cluster > 1 || took.blocks < enough);
@@ -41,7 +41,6 @@ impl Lowering<'_> {
         let bytes = bytes / UNIT * UNIT;
         let source = if self.pass.in_place() { Slot::Destination(0) } else { Slot::Source(0) };
         let source = self.space_of(source);
-        let offset = 2 * (self.pass.src.offset + ahead * slab);
         let wide = 2 * self.pass.src.span > u64::from(u32::MAX / 2);
         let ty = if wide { Type::U64 } else { Type::U32 };
         let block = self.b.special(crate::kernel::Special::BlockIndex);
@@ -50,9 +49,17 @@ impl Lowering<'_> {
         let rest = self.b.u32((blocks - ahead) as u32);
         let there = self.b.cmp(Cmp::Lt, block, rest);
         let go = self.b.pure(Op::And, Type::Bool, &[first, there]);
-        let start = self.b.convert(ty, block);
-        let start = self.b.mul_const(start, 2 * slab);
-        let mut start = self.b.add_const(start, offset);
+        // Of a tile's slabs, each block of a cluster takes one: which, does not matter.
+        let number = match walk {
+            Walk::Rising => self.b.add_const(block, ahead),
+            Walk::Falling => {
+                let first = self.b.u32((blocks - 1 - ahead) as u32);
+                self.b.sub(first, block)
+            }
+        };
+        let number = self.b.convert(ty, number);
+        let start = self.b.mul_const(number, 2 * slab);
+        let mut start = self.b.add_const(start, 2 * self.pass.src.offset);
         if !even {
             let mask = if wide { u64::MAX } else { u64::from(u32::MAX) };
             let whole = self.b.pure(Op::Const(mask & !3), ty, &[]);
@@ -61,6 +68,7 @@ impl Lowering<'_> {
         let at = self.b.addr(source, start);
         let bytes = self.b.u32(bytes as u32);
         self.b.effect(Op::BulkPrefetch { predicated: true }, &[at, bytes, go]);
+        self.prefetches = true;
     }
 
     /// Whether tile after tile lies packed in the source, in the order of the blocks.

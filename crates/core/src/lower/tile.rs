@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::cost::fused::Body;
 use crate::cost::{self, Model};
 use crate::lower::places;
-use crate::pass::{Axis, Method, Pass};
+use crate::pass::{Axis, Method, Pass, PassDim};
 use crate::planner::{max_convolution, max_points};
 use crate::target::{Api, Limits};
 
@@ -101,6 +101,27 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
         }
     }
     best
+}
+
+/// A tile that was chosen elsewhere, with what the model makes of it; `None`: it is none that the search could come to with
+/// other numbers of transforms to try, or it does not fit the device.
+pub fn assess(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Choice> {
+    let Tile { threads, cluster, batch } = tile;
+    let fits = |(dim, &held): (&PassDim, &u64)| (1..=dim.n).contains(&held);
+    if batch.len() != pass.batch.len() || !pass.batch.iter().zip(batch).all(fits) {
+        return None;
+    }
+    let parted = pass.batch.iter().zip(batch).filter(|(dim, _)| !dim.whole);
+    let wanted = parted.map(|(_, &held)| held).try_fold(1, u64::checked_mul)?;
+    let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
+    let held = batch.iter().try_fold(points, |all, &held| all.checked_mul(held))?;
+    let own = held / u64::from((*cluster).max(1));
+    let known = cluster_sizes(limits).any(|size| size == *cluster)
+        && spread(pass, wanted) == *batch
+        && own <= most_points(pass, limits)
+        && thread_counts(pass, own, *cluster, limits).contains(threads);
+    let cost = known.then(|| Model::new(pass, batch, *cluster, limits))??.copies(*threads)?;
+    Some(Choice { tile: tile.clone(), cost })
 }
 
 /// Points of the largest tile of a pass that a block can hold.

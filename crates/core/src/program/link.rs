@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::kernel::{Kernel, Verified, pass};
 use crate::lower::fused::{self, Ring};
 use crate::lower::tile::{Choice, Tile};
-use crate::lower::{self, Lowered, Slot};
+use crate::lower::{self, Lowered, Slot, Walk};
 use crate::pass::{Array, Pass, TableKind};
 use crate::problem::{Precision, Problem};
 use crate::tables;
@@ -19,6 +19,8 @@ pub(super) struct Link<'a> {
     tables: Vec<TableKind>,
     program: Program,
     parts: Vec<Part>,
+    /// How the next launch of one pass walks: against the one before.
+    walk: Walk,
 }
 
 impl<'a> Link<'a> {
@@ -35,7 +37,7 @@ impl<'a> Link<'a> {
             launches: Vec::new(),
             workspace_bytes,
         };
-        Self { limits, regions, tables: Vec::new(), program, parts: Vec::new() }
+        Self { limits, regions, tables: Vec::new(), program, parts: Vec::new(), walk: Walk::Rising }
     }
 
     /// A program of one pass, as it was lowered.
@@ -48,10 +50,14 @@ impl<'a> Link<'a> {
     /// A launch of one pass.
     pub fn single(&mut self, pass: &Pass, choice: &Choice) -> Result<(), Error> {
         check_pass(pass, &choice.tile, self.limits)?;
-        let lowered = lower::lower(pass, &choice.tile, self.limits, &name(pass));
+        let lowered = lower::lower(pass, &choice.tile, self.walk, self.limits, &name(pass));
         let bindings = lowered.slots.iter().map(|slot| self.bind(slot, [pass, pass], None)).collect();
         self.launch(lowered.kernel, bindings)?;
         self.part(choice, lowered.conflicts, lowered.exchanges);
+        self.walk = match self.walk {
+            Walk::Rising => Walk::Falling,
+            Walk::Falling => Walk::Rising,
+        };
         Ok(())
     }
 
@@ -73,6 +79,7 @@ impl<'a> Link<'a> {
         for (i, choice) in choices.into_iter().enumerate() {
             self.part(choice, lowered.conflicts[i], lowered.exchanges[i]);
         }
+        self.walk = Walk::Falling;
         Ok(())
     }
 

@@ -26,54 +26,75 @@ impl Solver for Split {
         }
         let divisors: Vec<u64> =
             factor::divisors(n).into_iter().filter(|&d| d > 1 && planner.takes_columns(d)).collect();
-        (2..=5).find_map(|parts| split(n, parts, &divisors, planner)).into_iter().collect()
+        let splits = |parts| splits(n, parts, &divisors, planner.complex_bytes());
+        let Some(fewest) = (2..=MOST_PARTS).find(|&parts| !splits(parts).is_empty()) else {
+            return Vec::new();
+        };
+        let mut all = splits(fewest);
+        all.truncate(OFFERED);
+        // A part more where the fewest take columns that no block holds.
+        if all.iter().all(|parts| parts.iter().any(|&part| part > planner.max_column_points())) {
+            all.extend(splits(fewest + 1).into_iter().take(1));
+        }
+        let plan = |parts: &Vec<u64>| parts.iter().map(|&part| planner.on_chip(part)).collect::<Option<_>>();
+        all.iter().filter_map(plan).map(Plan::Split).collect()
     }
 }
 
-/// The most even split into that many parts, each of them among the divisors, or none.
-fn split(n: u64, parts: u32, divisors: &[u64], planner: &Planner<'_>) -> Option<Plan> {
-    let mut best: Option<(f64, Vec<u64>)> = None;
-    divide(n, parts, u64::MAX, divisors, &mut Vec::new(), &mut |lengths| {
-        // Unevenness, and a length that the chip takes only by Bluestein counts much.
-        let even = (n as f64).powf(1.0 / f64::from(parts));
-        let cost: f64 = lengths
-            .iter()
-            .map(|&len| {
-                let awkward = factor::factorise(len).iter().any(|&(p, _)| p > 31);
-                (len as f64 / even).ln().abs() + if awkward { 4.0 } else { 0.0 }
-            })
-            .sum();
-        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-            best = Some((cost, lengths.to_vec()));
-        }
+/// Parts at most.
+const MOST_PARTS: usize = 5;
+/// Splits into the fewest parts that are offered at most.
+const OFFERED: usize = 4;
+
+/// Splits into that many parts, each of them among the divisors, the most promising first.
+fn splits(n: u64, parts: usize, divisors: &[u64], bytes: u64) -> Vec<Vec<u64>> {
+    let mut all = Vec::new();
+    divide(n, parts, divisors, &mut Vec::new(), &mut |lengths| {
+        all.push((merit(n, lengths, bytes), lengths.to_vec()))
     });
-    let lengths = best?.1;
-    let plans: Option<Vec<Plan>> = lengths.iter().map(|&len| planner.on_chip(len)).collect();
-    Some(Plan::Split(plans?))
+    all.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    all.into_iter().map(|(_, lengths)| lengths).collect()
 }
 
-/// Falling factorisations of `n` into exactly `parts` of the divisors, each at most `most`.
-fn divide(
-    n: u64,
-    parts: u32,
-    most: u64,
-    divisors: &[u64],
-    so_far: &mut Vec<u64>,
-    visit: &mut dyn FnMut(&[u64]),
-) {
+/// Small where parts are even, no prime among them is large, and rows start with whole lines of memory.
+fn merit(n: u64, lengths: &[u64], bytes: u64) -> f64 {
+    let even = (n as f64).powf(1.0 / lengths.len() as f64);
+    // A length that the chip takes only by Bluestein counts much.
+    let awkward = |&len: &u64| if factor::factorise(len).iter().any(|&(p, _)| p > 31) { 4.0 } else { 0.0 };
+    let uneven: f64 = lengths.iter().map(|&len| (len as f64 / even).ln().abs()).sum();
+    let astray = |pitch: u64| match pitch * bytes {
+        pitch if pitch.is_multiple_of(128) => 0.0,
+        pitch if pitch.is_multiple_of(64) => 0.1,
+        pitch if pitch.is_multiple_of(32) => 0.3,
+        _ => 0.6,
+    };
+    // All passes but the last read and write columns whose rows are what follows; the last one writes them over what was.
+    let mut rest = n;
+    let mut rows: Vec<u64> = lengths
+        .iter()
+        .map(|&len| {
+            rest /= len;
+            rest
+        })
+        .collect();
+    rows.pop();
+    rows.push(n / lengths[lengths.len() - 1]);
+    uneven + lengths.iter().map(awkward).sum::<f64>() + rows.into_iter().map(astray).sum::<f64>()
+}
+
+/// Factorisations of `n` into exactly `parts` of the divisors, in every order.
+fn divide(n: u64, parts: usize, divisors: &[u64], so_far: &mut Vec<u64>, visit: &mut dyn FnMut(&[u64])) {
     if parts == 1 {
-        if n <= most && divisors.contains(&n) {
+        if divisors.contains(&n) {
             so_far.push(n);
             visit(so_far);
             so_far.pop();
         }
         return;
     }
-    for &d in divisors.iter().filter(|&&d| d <= most) {
-        if n.is_multiple_of(d) {
-            so_far.push(d);
-            divide(n / d, parts - 1, most.min(d), divisors, so_far, visit);
-            so_far.pop();
-        }
+    for &d in divisors.iter().filter(|&&d| n.is_multiple_of(d)) {
+        so_far.push(d);
+        divide(n / d, parts - 1, divisors, so_far, visit);
+        so_far.pop();
     }
 }

@@ -41,6 +41,11 @@ impl<'k> Isa<'k> {
         self.sm >= 80
     }
 
+    /// Whether a load can ask for the 256 bytes around it; 128 it always can.
+    pub fn prefetches_256(&self) -> bool {
+        self.sm >= 80
+    }
+
     /// Whether bulk prefetches exist.
     pub fn has_bulk(&self) -> bool {
         self.sm >= 90
@@ -100,6 +105,7 @@ impl<'k> Isa<'k> {
             Op::Load { .. } | Op::Store { .. } if matches!(arg, Some(Type::Ptr(Space::Remote(_)))) => {
                 (90, (7, 8))
             }
+            Op::Load { cache: Cache::L2Wide, .. } => (75, (7, 4)),
             Op::Load { .. } | Op::Store { .. } => ANY,
             op => half_need(op, arg, result),
         }

@@ -85,7 +85,7 @@ impl Writer<'_> {
         } else {
             self.out.push_str("\tld");
         }
-        let keep = self.access(ptr, width, cache);
+        let keep = self.access(ptr, width, cache, true);
         self.vector(&inst.results);
         self.out.push_str(", ");
         self.place(ptr, offset);
@@ -98,7 +98,7 @@ impl Writer<'_> {
             Some(pred) => put!(self.out, "\t@%p{} st", self.number(pred)),
             None => self.out.push_str("\tst"),
         }
-        let keep = self.access(ptr, width, cache);
+        let keep = self.access(ptr, width, cache, false);
         self.place(ptr, offset);
         self.out.push_str(", ");
         self.vector(&inst.args[1..=width as usize]);
@@ -106,7 +106,7 @@ impl Writer<'_> {
     }
 
     /// Space, cache policy, width and type of an access; `true` if a policy stands behind the operands.
-    fn access(&mut self, ptr: Value, width: u8, cache: Cache) -> bool {
+    fn access(&mut self, ptr: Value, width: u8, cache: Cache, reads: bool) -> bool {
         let Type::Ptr(space) = self.kernel.ty(ptr) else { return false };
         self.out.push_str(match space {
             Space::Global(_) => ".global",
@@ -117,7 +117,9 @@ impl Writer<'_> {
         let keep = global && cache == Cache::Keep && self.isa.has_cache_policies();
         self.out.push_str(match cache {
             Cache::Stream if global => ".cs",
-            Cache::L2 if global => ".cg",
+            Cache::L2Wide if global && reads && self.isa.prefetches_256() => ".cg.L2::256B",
+            Cache::L2Wide if global && reads => ".cg.L2::128B",
+            Cache::L2 | Cache::L2Wide if global => ".cg",
             Cache::ReadOnly if global => ".nc",
             Cache::Keep if keep => ".L2::cache_hint",
             _ => "",

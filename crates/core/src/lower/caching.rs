@@ -1,0 +1,36 @@
+//! By which caches the source comes: read once, it has no use for the multiprocessor's own; and of memory's lines, what
+//! a tile leaves its neighbours want. Measured: docs/notes/columns.md.
+
+use crate::kernel::Cache;
+
+use super::Lowering;
+use super::digits::Layout;
+
+/// Bytes that come into the L2 at once where that is asked for.
+const AROUND: u64 = 256;
+/// Bytes of a sector.
+const SECTOR: u64 = 32;
+
+impl Lowering<'_> {
+    /// Cache policy of the source, read in a layout.
+    pub(super) fn reading(&self, layout: &Layout) -> Cache {
+        if self.caches[0] != Cache::Default {
+            return self.caches[0];
+        }
+        let bytes = self.pass.precision.complex_bytes();
+        let sources = self.digits.weights(|digit| digit.is);
+        let row = self.digits.run(&self.digits.by_stride(&[layout.block], &sources), &sources) * bytes;
+        let mut repeated = self.pass.batch.iter().zip(&self.tile.batch);
+        if row < AROUND && repeated.any(|(dim, &held)| dim.is == 1 && held < dim.n) {
+            return Cache::L2Wide;
+        }
+        // What is asked for ahead is in the L2 already. What starts within sectors is read twice, the second time from
+        // the L1.
+        let whole = |stride: i64| stride == 1 || (stride.unsigned_abs() * bytes).is_multiple_of(SECTOR);
+        let within = |stride: i64| stride.unsigned_abs() * bytes < row;
+        let aligned = sources.iter().all(|&stride| whole(stride) || within(stride))
+            && self.pass.batch.iter().all(|dim| whole(dim.is))
+            && (self.digits.run(&layout.order, &sources) * bytes).is_multiple_of(SECTOR);
+        if aligned && !self.prefetches { Cache::L2 } else { Cache::Default }
+    }
+}
