@@ -24,6 +24,8 @@ const TWIDDLES: f64 = 0.067;
 const START: f64 = -0.065;
 /// Copies of a launch that moves next to nothing, in bytes.
 const LAUNCH_BYTES: f64 = 20e6;
+/// Bytes that a multiprocessor copies while it starts a block: 524288 blocks of 1 KiB of 2 points each took 318 us.
+const BLOCK_BYTES: f64 = 1283.0;
 /// Bytes copied by the device while a block gets through one byte of its tile alone.
 const ALONE: f64 = 430.0;
 
@@ -55,7 +57,8 @@ impl Model<'_> {
         } else {
             HELD * doubled(32.0)
         };
-        busy * self.segments + START + LONG * doubled(256.0) + twiddles + exchange + self.few()
+        let copies = busy * self.segments + START + LONG * doubled(256.0) + twiddles + exchange + self.few();
+        copies.max(BLOCK_BYTES / (self.useful * self.bytes as f64))
     }
 
     /// Copies that it adds where there are fewer blocks than the device could hold: one after the other, a block's
