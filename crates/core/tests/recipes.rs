@@ -141,9 +141,16 @@ fn what_the_search_does_not_offer_is_refused() {
     let mut tile = good.clone();
     tile.tiles[0].threads = 999_983;
     assert!(refused(&tile, &asked, &limits).contains("999983"));
-    let mut batch = good.clone();
-    batch.tiles[0].batch = vec![];
-    refused(&batch, &asked, &limits);
+    for batch in [vec![], vec![0], vec![65], vec![u64::MAX], vec![1, 1], vec![64]] {
+        let mut wrong = good.clone();
+        wrong.tiles[0].batch = batch;
+        refused(&wrong, &asked, &limits);
+    }
+    for cluster in [0, 3, 32, u32::MAX] {
+        let mut wrong = good.clone();
+        wrong.tiles[0].cluster = cluster;
+        refused(&wrong, &asked, &limits);
+    }
     assert!(refused(&Recipe { plans: vec![], ..good.clone() }, &asked, &limits).contains("0 plans"));
     assert!(refused(&Recipe { tiles: vec![], ..good.clone() }, &asked, &limits).contains("0 tiles"));
     let within = Some(Within { cluster: 3, shared_bytes: 7 });

@@ -8,6 +8,8 @@ use super::digits::Layout;
 
 /// Bytes that come into the L2 at once where that is asked for.
 const AROUND: u64 = 256;
+/// Bytes of a line of the cache.
+const LINE: u64 = 128;
 /// Bytes of a sector.
 const SECTOR: u64 = 32;
 
@@ -24,13 +26,13 @@ impl Lowering<'_> {
         if row < AROUND && repeated.any(|(dim, &held)| dim.is == 1 && held < dim.n) {
             return Cache::L2Wide;
         }
-        // What is asked for ahead is in the L2 already. What starts within sectors is read twice, the second time from
-        // the L1.
+        // What is asked for ahead is in the L2 already. Of what starts within sectors, and of lines that several
+        // accesses share, the second part comes from the L1: 4 x 4 points took 1.10 copies past it, 1.00 through it.
         let whole = |stride: i64| stride == 1 || (stride.unsigned_abs() * bytes).is_multiple_of(SECTOR);
         let within = |stride: i64| stride.unsigned_abs() * bytes < row;
         let aligned = sources.iter().all(|&stride| whole(stride) || within(stride))
             && self.pass.batch.iter().all(|dim| whole(dim.is))
-            && (self.digits.run(&layout.order, &sources) * bytes).is_multiple_of(SECTOR);
+            && (self.digits.run(&layout.order, &sources) * bytes).is_multiple_of(LINE);
         if aligned && !self.prefetches { Cache::L2 } else { Cache::Default }
     }
 }

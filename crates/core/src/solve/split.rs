@@ -98,3 +98,46 @@ fn divide(n: u64, parts: usize, divisors: &[u64], so_far: &mut Vec<u64>, visit: 
         so_far.pop();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Precision;
+    use crate::target::Limits;
+
+    fn offered(n: u64) -> Vec<Vec<u64>> {
+        let limits = Limits::h200();
+        let planner = Planner::new(&limits, Precision::F32);
+        let parts = |plan| if let Plan::Split(parts) = plan { parts } else { Vec::new() };
+        Split.plans(n, &planner).into_iter().map(|plan| parts(plan).iter().map(Plan::len).collect()).collect()
+    }
+
+    #[test]
+    fn splits_multiply_to_the_length_and_the_best_comes_first() {
+        for n in [1 << 18, 1 << 20, 1 << 25, 1 << 27, 500_000, 2_000_000, 390_625, 823_543] {
+            let all = offered(n);
+            assert!(
+                !all.is_empty() && all.iter().all(|parts| parts.iter().product::<u64>() == n),
+                "{n}: {all:?}"
+            );
+            assert!((0..all.len()).all(|i| !all[..i].contains(&all[i])), "{n}: {all:?}");
+        }
+        assert_eq!(offered(1 << 20)[0], [1024, 1024]);
+    }
+
+    #[test]
+    fn rows_that_start_with_whole_sectors_are_preferred_to_even_parts() {
+        // 1600 x 1250 is more even, but rows of 1250 points start anywhere in a sector.
+        assert_eq!(offered(2_000_000)[0].iter().map(|len| len * 8 % 64).max(), Some(0));
+        assert!(merit(2_000_000, &[1000, 2000], 8) < merit(2_000_000, &[1600, 1250], 8));
+    }
+
+    #[test]
+    fn columns_of_clusters_have_a_rival_of_one_more_pass() {
+        let all = offered(1 << 26);
+        assert!(
+            all.iter().any(|parts| parts.len() == 2) && all.iter().any(|parts| parts.len() == 3),
+            "{all:?}"
+        );
+    }
+}

@@ -24,7 +24,7 @@ fn every_op() -> Kernel {
     for op in Op::plain().filter(|op| op.block_count() == 0) {
         b.impure(op, &[global, remote], &[Type::I32, Type::F16]);
     }
-    for cache in [Cache::Default, Cache::Stream, Cache::ReadOnly, Cache::Keep] {
+    for cache in [Cache::Default].into_iter().chain(Cache::HINTS) {
         for (width, offset, predicated) in [(1, 0, false), (2, i32::MIN, true), (4, i32::MAX, false)] {
             b.impure(Op::Load { width, offset, cache, predicated }, &[global, on], &[Type::F64, Type::F32]);
             b.effect(Op::Store { width, offset, cache, predicated }, &[shared, global, on]);
