@@ -113,7 +113,7 @@ fn a_version_is_the_least_that_the_operations_need() {
         ("radix_4", 75, "6.3"),
         ("radix_4", 80, "7.0"),
         ("radix_4", 90, "7.8"),
-        ("cached", 75, "6.3"),
+        ("cached", 75, "7.4"),
         ("cached", 80, "7.4"),
         ("cached", 90, "8.0"),
         ("products", 80, "7.0"),
@@ -125,6 +125,16 @@ fn a_version_is_the_least_that_the_operations_need() {
         let case = kernels::all().into_iter().find(|case| case.kernel.name == name).unwrap();
         let text = emit::ptx(&verified(case.kernel), sm).unwrap();
         assert!(text.starts_with(&format!(".version {version}\n")), "{name} for sm_{sm}: {text}");
+    }
+}
+
+#[test]
+fn what_lies_around_is_asked_for_as_far_as_a_target_can() {
+    let cached = || kernels::all().into_iter().find(|case| case.kernel.name == "cached").unwrap().kernel;
+    for (sm, bytes) in [(75, "128B"), (80, "256B"), (90, "256B")] {
+        let text = emit::ptx(&verified(cached()), sm).unwrap();
+        assert_eq!(text.matches(&format!("ld.global.cg.L2::{bytes}.v4.f32")).count(), 1, "sm_{sm}: {text}");
+        assert!(!text.contains("st.global.cg.L2"), "sm_{sm}: {text}");
     }
 }
 

@@ -310,9 +310,11 @@ fn cached() -> Kernel {
     let a = b.load(from, 0, 4, Cache::Stream, None);
     let c = b.load(to, 0, 4, Cache::Keep, None);
     let d = b.load(to, 4, 4, Cache::L2, None);
+    let e = b.load(from, 4, 4, Cache::L2Wide, None);
     let sums: Vec<Value> = a.iter().zip(&c).map(|(&a, &c)| b.add(a, c)).collect();
     b.store(to, 0, &sums, Cache::Keep, None);
     b.store(to, 8, &d, Cache::L2, None);
+    b.store(to, 12, &e, Cache::L2Wide, None);
     b.finish()
 }
 
