@@ -36,6 +36,11 @@ impl<'a> Planner<'a> {
         max_points(self.limits, self.precision)
     }
 
+    /// Points of the longest transform that a block can hold if it holds no other.
+    pub fn max_alone(&self) -> u64 {
+        max_alone(self.limits, self.precision)
+    }
+
     /// Points of the longest convolution that a block can hold by itself: its stages go from shared memory to shared
     /// memory, and registers hold a group at a time.
     pub fn max_convolution(&self) -> u64 {
@@ -145,12 +150,23 @@ pub fn max_convolution(limits: &Limits, precision: Precision) -> u64 {
     max_points(limits, precision).max(u64::from(limits.shared_bytes) / precision.complex_bytes())
 }
 
-/// Points of the largest tile that a block of the device can hold.
+/// Points of the largest tile that a block of the device can hold: half of its registers.
 pub fn max_points(limits: &Limits, precision: Precision) -> u64 {
+    points_in(limits, precision, 4)
+}
+
+/// Points of the longest transform that a block of the device can hold if it holds no other: five eighths of its
+/// registers, in as few threads as leave each the others.
+pub fn max_alone(limits: &Limits, precision: Precision) -> u64 {
+    points_in(limits, precision, 5)
+}
+
+/// Points that fill so many eighths of the registers of a block, if its shared memory takes them.
+fn points_in(limits: &Limits, precision: Precision, eighths: u64) -> u64 {
     let bytes = precision.complex_bytes();
     let by_shared = u64::from(limits.shared_bytes) / bytes;
-    let by_registers = u64::from(limits.registers_per_sm) * 4 / 2 / bytes;
+    let by_registers = u64::from(limits.registers_per_sm) * 4 * eighths / 8 / bytes;
     let per_thread = u64::from(limits.registers_per_thread.min(limits.registers_per_sm / limits.max_threads));
-    let by_threads = u64::from(limits.max_threads) * (per_thread * 4 / 2 / bytes).max(1);
+    let by_threads = u64::from(limits.max_threads) * (per_thread * 4 * eighths / 8 / bytes).max(1);
     by_shared.min(by_registers).min(by_threads.max(1))
 }

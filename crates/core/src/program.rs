@@ -212,7 +212,7 @@ fn no_tile(pass: &Pass, limits: &Limits) -> Error {
     Error::DeviceTooSmall {
         what: format!("{}: points of a tile", limits.name),
         needed: points,
-        available: crate::planner::max_points(limits, pass.precision),
+        available: crate::planner::max_alone(limits, pass.precision),
     }
 }
 

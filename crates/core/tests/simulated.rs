@@ -84,6 +84,28 @@ fn long_lengths_on_the_h200() {
     }
 }
 
+/// One block takes them alone on its multiprocessor, with more than half of the registers full of data.
+#[test]
+fn rows_that_fill_more_than_half_the_registers() {
+    let one = Limits { multiprocessors: 1, name: "one multiprocessor".into(), ..Limits::h200() };
+    for (shape, precision) in [
+        (&[16_807][..], Precision::F32),
+        (&[20_000], Precision::F32),
+        (&[20_480], Precision::F32),
+        (&[27, 27, 27], Precision::F32),
+        (&[10_000], Precision::F64),
+        (&[96, 96], Precision::F64),
+    ] {
+        for placement in [Placement::InPlace, Placement::OutOfPlace] {
+            let problem = Problem { placement, ..packed(shape, 3, precision) };
+            let compiled = Compiled::of(&problem, &one).expect("it is possible");
+            let tiles: Vec<u32> = compiled.parts.iter().map(|part| part.tile.cluster).collect();
+            assert_eq!(tiles, [1], "{shape:?}");
+            Case::new(&problem).check(&compiled.program, &one, &format!("{shape:?} {placement:?}"));
+        }
+    }
+}
+
 /// One block alone holds them, and asks for what later ones read; rows of odd lengths start anywhere in 16 bytes.
 #[test]
 fn convolutions_that_fill_a_multiprocessor() {

@@ -60,8 +60,13 @@ impl Model<'_> {
         let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
         let registers = self.lean(threads, &demand);
         let shared_bytes = self.shared_bytes();
-        // Factors on several groups: at the very limit the assembler was seen to spill some.
-        let margin = if self.twiddled && slots > 1 { 4 } else { 0 };
+        // At the very limit the assembler was seen to spill some: factors on several groups, more than half of the file.
+        let full = self.elements * self.bytes > u64::from(limits.registers_per_sm) * 4 / 2;
+        let margin = match (full, self.twiddled && slots > 1) {
+            (true, _) => 8,
+            (false, true) => 4,
+            (false, false) => 0,
+        };
         let over = self.cluster == 1 && registers + margin > limits.registers_per_thread.min(file);
         if over || shared_bytes > limits.shared_bytes {
             return None;

@@ -6,7 +6,7 @@ use crate::cost::fused::Body;
 use crate::cost::{self, Model};
 use crate::lower::places;
 use crate::pass::{Axis, Method, Pass, PassDim};
-use crate::planner::{max_convolution, max_points};
+use crate::planner::{max_alone, max_convolution, max_points};
 use crate::target::{Api, Limits};
 
 /// The tile of one block, or of the blocks of one cluster.
@@ -74,14 +74,14 @@ fn crowded(limits: &Limits) -> Option<Limits> {
 
 fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
     let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
-    let most = most_points(pass, limits);
+    let (most, alone) = (most_points(pass, limits), most_alone(pass, limits));
     let mut best: Option<Choice> = None;
     for cluster in cluster_sizes(limits) {
         let mut seen = Vec::new();
         for wanted in BATCHES {
             let batch = spread(pass, wanted);
             let held = points * batch.iter().product::<u64>();
-            if held / u64::from(cluster) > most {
+            if held / u64::from(cluster) > if held == points { alone } else { most } {
                 break;
             }
             // What one block holds with ease needs no others.
@@ -118,7 +118,7 @@ pub fn assess(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Choice> {
     let own = held / u64::from((*cluster).max(1));
     let known = cluster_sizes(limits).any(|size| size == *cluster)
         && spread(pass, wanted) == *batch
-        && own <= most_points(pass, limits)
+        && own <= if held == points { most_alone(pass, limits) } else { most_points(pass, limits) }
         && thread_counts(pass, own, *cluster, limits).contains(threads);
     let cost = known.then(|| Model::new(pass, batch, *cluster, limits))??.copies(*threads)?;
     Some(Choice { tile: tile.clone(), cost })
@@ -130,6 +130,11 @@ fn most_points(pass: &Pass, limits: &Limits) -> u64 {
         |axis: &Axis| matches!(&axis.method, Method::Coprime(parts) if places::alone(parts).is_some());
     let most = if pass.axes.iter().any(alone) { max_convolution } else { max_points };
     most(limits, pass.precision)
+}
+
+/// Points of a pass that a block can hold if its tile is one transform.
+fn most_alone(pass: &Pass, limits: &Limits) -> u64 {
+    most_points(pass, limits).max(max_alone(limits, pass.precision))
 }
 
 /// Tiles for two passes in one launch.

@@ -22,7 +22,7 @@ impl Solver for MixedRadix {
     }
 
     fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
-        if n > planner.max_points() {
+        if n > planner.max_alone() {
             return Vec::new();
         }
         if n == 1 {

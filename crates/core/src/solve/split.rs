@@ -50,7 +50,7 @@ const OFFERED: usize = 4;
 fn splits(n: u64, parts: usize, divisors: &[u64], bytes: u64) -> Vec<Vec<u64>> {
     let mut all = Vec::new();
     divide(n, parts, divisors, &mut Vec::new(), &mut |lengths| {
-        all.push((merit(n, lengths, bytes), lengths.to_vec()))
+        all.push((merit(n, lengths, bytes), lengths.to_vec()));
     });
     all.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     all.into_iter().map(|(_, lengths)| lengths).collect()
