@@ -110,6 +110,18 @@ fn every_candidate_of_several_passes_computes_the_transform() {
     }
 }
 
+/// WGSL names no number of registers: tiles for which there are too few are offered, and followed.
+#[test]
+fn tiles_that_a_driver_has_to_make_room_for_are_followed() {
+    let limits = Limits { f64: true, registers_per_thread: 128, ..Limits::vulkan_min() };
+    for n in [29, 31, 58] {
+        let problem = Fft::new([n]).batch(3).f64().build().expect("it is possible");
+        for one in found(&problem, &limits) {
+            Compiled::by(&one.recipe, &problem, &limits).expect("it was just offered");
+        }
+    }
+}
+
 #[test]
 fn recipes_are_readable_text_and_come_back() {
     for (shape, batch) in [(&[4099][..], 8), (&[1 << 20], 1), (&[100, 100], 3)] {

@@ -81,7 +81,8 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
         for wanted in BATCHES {
             let batch = spread(pass, wanted);
             let held = points * batch.iter().product::<u64>();
-            if held / u64::from(cluster) > if held == points { alone } else { most } {
+            let room = if held == points { alone } else { most };
+            if held / u64::from(cluster) > room {
                 break;
             }
             // What one block holds with ease needs no others.
@@ -116,11 +117,14 @@ pub fn assess(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Choice> {
     let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
     let held = batch.iter().try_fold(points, |all, &held| all.checked_mul(held))?;
     let own = held / u64::from((*cluster).max(1));
+    let room = if held == points { most_alone(pass, limits) } else { most_points(pass, limits) };
     let known = cluster_sizes(limits).any(|size| size == *cluster)
         && spread(pass, wanted) == *batch
-        && own <= if held == points { most_alone(pass, limits) } else { most_points(pass, limits) }
+        && own <= room
         && thread_counts(pass, own, *cluster, limits).contains(threads);
-    let cost = known.then(|| Model::new(pass, batch, *cluster, limits))??.copies(*threads)?;
+    let copies = |limits: &Limits| Model::new(pass, batch, *cluster, limits)?.copies(*threads);
+    let spilled = || Some(copies(&crowded(limits)?)? + SPILLED);
+    let cost = known.then(|| copies(limits).or_else(spilled))??;
     Some(Choice { tile: tile.clone(), cost })
 }
 
