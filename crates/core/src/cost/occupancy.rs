@@ -172,12 +172,15 @@ impl Model<'_> {
 
     /// What a thread of a cluster's block needs.
     fn need(&self, demand: &Demand) -> cluster::Need {
+        let words = self.words();
+        // Groups come one by one, and twice what a composite codelet computes was never seen to be needed.
+        let scratch = self.stages.iter().map(|stage| words * radix::facts(stage.radix).scratch).max();
         cluster::Need {
-            words: self.words(),
+            words,
             per_thread: demand.per_thread,
             slots: demand.slots,
             uneven: demand.uneven,
-            scratch: demand.scratch,
+            scratch: scratch.unwrap_or(0),
             several: self.several,
             planes: self.planes,
             twiddled: self.twiddled,
