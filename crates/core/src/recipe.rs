@@ -4,7 +4,8 @@
 //!
 //! Alternatives come from the same search as the model's own choice, within limits that are narrower than the
 //! device's: so a new identity or a new kind of tile is found here without being named. For the same reason a recipe
-//! from outside is followed only if the search offers it, and is refused otherwise.
+//! from outside is followed only if the search offers its plans and shared launches, and could come to its tiles with
+//! other numbers to try; it is refused otherwise.
 
 use serde::{Deserialize, Serialize};
 
