@@ -12,7 +12,7 @@ use crate::pass::{Array, CoprimePart, Method, PartKind, Pass};
 use crate::problem::Problem;
 use crate::program::{Compiled, Part};
 use crate::schedule::Schedule;
-use crate::target::Limits;
+use crate::target::{Limits, SECTOR_BYTES};
 
 /// One pass over memory and its kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -204,9 +204,6 @@ fn fused(schedule: &Schedule, at: usize) -> Option<FusedSummary> {
     Some(FusedSummary { first: at == fuse.first, slots: ring.slots, bytes, ahead: ring.ahead })
 }
 
-/// Bytes that memory moves at least.
-const SECTOR: u64 = 32;
-
 /// Sectors over the fewest possible, read and written: runs of neighbours that do not fill whole sectors pay for what
 /// lies beside them.
 fn sectors(pass: &Pass, tile: &Tile) -> [f64; 2] {
@@ -216,9 +213,9 @@ fn sectors(pass: &Pass, tile: &Tile) -> [f64; 2] {
         let run = digits.run(&digits.by_stride(&[], &strides), &strides) * element;
         // A run that is no whole number of sectors begins anywhere in one.
         let touched = match run {
-            _ if run.is_multiple_of(SECTOR) => run,
-            _ if SECTOR.is_multiple_of(run) => SECTOR,
-            _ => run + SECTOR - element,
+            _ if run.is_multiple_of(SECTOR_BYTES) => run,
+            _ if SECTOR_BYTES.is_multiple_of(run) => SECTOR_BYTES,
+            _ => run + SECTOR_BYTES - element,
         };
         touched as f64 / run as f64
     })

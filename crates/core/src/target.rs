@@ -1,6 +1,11 @@
 //! A device's limits and abilities as plain data, so that a plan for an H200 can be made, simulated and tested
 //! on a laptop.
 
+/// Bytes of a sector: memory moves no less.
+pub const SECTOR_BYTES: u64 = 32;
+/// Bytes of a line of the caches: four sectors.
+pub const LINE_BYTES: u64 = 128;
+
 /// The language that a device takes its kernels in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Api {

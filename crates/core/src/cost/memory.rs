@@ -5,10 +5,8 @@ use crate::lower::digits::Digits;
 use crate::lower::tile::Tile;
 use crate::math::factor::gcd;
 use crate::pass::{Pass, PassDim};
+use crate::target::{LINE_BYTES as LINE, SECTOR_BYTES as SECTOR};
 
-/// Bytes of a sector, and of a line of the cache.
-const SECTOR: u64 = 32;
-const LINE: u64 = 128;
 /// What a byte of a sector costs that is written in part: memory reads what it lacks, and what two tiles write apart is
 /// written twice. What is read in part comes from the cache the second time.
 const PARTLY_WRITTEN: f64 = 2.7;

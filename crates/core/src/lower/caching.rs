@@ -2,16 +2,13 @@
 //! a tile leaves its neighbours want. Measured: docs/notes/columns.md.
 
 use crate::kernel::Cache;
+use crate::target::{LINE_BYTES, SECTOR_BYTES};
 
 use super::Lowering;
 use super::digits::Layout;
 
 /// Bytes that come into the L2 at once where that is asked for.
 const AROUND: u64 = 256;
-/// Bytes of a line of the cache.
-const LINE: u64 = 128;
-/// Bytes of a sector.
-const SECTOR: u64 = 32;
 
 impl Lowering<'_> {
     /// Cache policy of the source, read in a layout.
@@ -28,11 +25,11 @@ impl Lowering<'_> {
         }
         // What is asked for ahead is in the L2 already. Of what starts within sectors, and of lines that several
         // accesses share, the second part comes from the L1: 4 x 4 points took 1.10 copies past it, 1.00 through it.
-        let whole = |stride: i64| stride == 1 || (stride.unsigned_abs() * bytes).is_multiple_of(SECTOR);
+        let whole = |stride: i64| stride == 1 || (stride.unsigned_abs() * bytes).is_multiple_of(SECTOR_BYTES);
         let within = |stride: i64| stride.unsigned_abs() * bytes < row;
         let aligned = sources.iter().all(|&stride| whole(stride) || within(stride))
             && self.pass.batch.iter().all(|dim| whole(dim.is))
-            && (self.digits.run(&layout.order, &sources) * bytes).is_multiple_of(LINE);
+            && (self.digits.run(&layout.order, &sources) * bytes).is_multiple_of(LINE_BYTES);
         if aligned && !self.prefetches { Cache::L2 } else { Cache::Default }
     }
 }

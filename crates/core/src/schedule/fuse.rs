@@ -8,7 +8,7 @@ use crate::lower::tile::{self, Choice};
 use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim, Pointwise};
 use crate::problem::{Format, Placement, Problem};
 use crate::solve::mixed_radix;
-use crate::target::{Api, Limits};
+use crate::target::{Api, LINE_BYTES, Limits};
 
 use super::Schedule;
 
@@ -41,8 +41,6 @@ impl Offer {
 
 /// Slots start at multiples of so many elements.
 const SLOT_ALIGNMENT: u64 = 64;
-/// Bytes of a line of the cache.
-const LINE_BYTES: u64 = 128;
 /// Slots of a ring at most: more make no wait rarer.
 const MOST_SLOTS: u64 = 129;
 /// Slots up to which tiles of the first pass may well have to wait for theirs. Waiting early was seen to gain there if

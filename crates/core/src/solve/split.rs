@@ -5,6 +5,7 @@
 use crate::math::factor;
 use crate::plan::Plan;
 use crate::planner::Planner;
+use crate::target::{LINE_BYTES, SECTOR_BYTES};
 
 use super::Solver;
 
@@ -27,10 +28,8 @@ impl Solver for Split {
         let divisors: Vec<u64> =
             factor::divisors(n).into_iter().filter(|&d| d > 1 && planner.takes_columns(d)).collect();
         let splits = |parts| splits(n, parts, &divisors, planner.complex_bytes());
-        let Some(fewest) = (2..=MOST_PARTS).find(|&parts| !splits(parts).is_empty()) else {
-            return Vec::new();
-        };
-        let mut all = splits(fewest);
+        let some = |parts| Some((parts, splits(parts))).filter(|(_, all)| !all.is_empty());
+        let Some((fewest, mut all)) = (2..=MOST_PARTS).find_map(some) else { return Vec::new() };
         all.truncate(OFFERED);
         // A part more where the fewest take columns that no block holds.
         if all.iter().all(|parts| parts.iter().any(|&part| part > planner.max_column_points())) {
@@ -63,23 +62,16 @@ fn merit(n: u64, lengths: &[u64], bytes: u64) -> f64 {
     let awkward = |&len: &u64| if factor::factorise(len).iter().any(|&(p, _)| p > 31) { 4.0 } else { 0.0 };
     let uneven: f64 = lengths.iter().map(|&len| (len as f64 / even).ln().abs()).sum();
     let astray = |pitch: u64| match pitch * bytes {
-        pitch if pitch.is_multiple_of(128) => 0.0,
-        pitch if pitch.is_multiple_of(64) => 0.1,
-        pitch if pitch.is_multiple_of(32) => 0.3,
+        pitch if pitch.is_multiple_of(LINE_BYTES) => 0.0,
+        pitch if pitch.is_multiple_of(2 * SECTOR_BYTES) => 0.1,
+        pitch if pitch.is_multiple_of(SECTOR_BYTES) => 0.3,
         _ => 0.6,
     };
-    // All passes but the last read and write columns whose rows are what follows; the last one writes them over what was.
-    let mut rest = n;
-    let mut rows: Vec<u64> = lengths
-        .iter()
-        .map(|&len| {
-            rest /= len;
-            rest
-        })
-        .collect();
-    rows.pop();
-    rows.push(n / lengths[lengths.len() - 1]);
-    uneven + lengths.iter().map(awkward).sum::<f64>() + rows.into_iter().map(astray).sum::<f64>()
+    // All passes but the last read and write columns whose rows are the parts that follow; the last one writes columns whose
+    // rows are those before it.
+    let follows = (1..lengths.len()).map(|i| lengths[i..].iter().product());
+    let rows = follows.chain(lengths.last().map(|last| n / last));
+    uneven + lengths.iter().map(awkward).sum::<f64>() + rows.map(astray).sum::<f64>()
 }
 
 /// Factorisations of `n` into exactly `parts` of the divisors, in every order.
