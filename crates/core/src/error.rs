@@ -146,6 +146,72 @@ pub enum Error {
         /// The side that it belongs to.
         side: Side,
     },
+    /// A side whose format does not go with the kind of transform.
+    #[error(
+        "the {side} of this kind is {}, not {got:?}; {}",
+        if *real { "real" } else { "complex" },
+        if *real { "give it as Format::Real" } else { "Format::Interleaved or Format::Planar work" }
+    )]
+    KindFormat {
+        /// Input or output.
+        side: Side,
+        /// Whether it is real by its kind.
+        real: bool,
+        /// The format given.
+        got: crate::problem::Format,
+    },
+    /// A length that the kind of transform is not defined for.
+    #[error("{kind} of length {n} is not defined; at least {least} points work")]
+    KindLength {
+        /// The kind's name.
+        kind: &'static str,
+        /// The length.
+        n: u64,
+        /// The least that works.
+        least: u64,
+    },
+    /// As many kinds must be given as there are transformed dimensions.
+    #[error(
+        "{got} kinds were given for {expected} transformed dimensions; give exactly {expected}, or one for all"
+    )]
+    KindCount {
+        /// Transformed dimensions.
+        expected: usize,
+        /// Kinds given.
+        got: usize,
+    },
+    /// Complex dimensions beside those from reals to reals.
+    #[error(
+        "a transform from reals to reals has {complex} complex dimensions beside; give each dimension a kind from reals \
+         to reals, or transform in two steps"
+    )]
+    MixedKinds {
+        /// Complex dimensions.
+        complex: usize,
+    },
+    /// Nothing to halve.
+    #[error(
+        "a transform between reals and complex numbers needs a dimension to halve; name at least one axis"
+    )]
+    NoHalvedAxis,
+    /// Reals and complex numbers that do not lie in place as FFTW has them.
+    #[error(
+        "in place, {n} reals lie where their {} interleaved complex numbers do, one after the other, and every other \
+         stride in reals is twice that in complex numbers: {}; pad the rows to {} reals, or transform out of place",
+        crate::problem::half(*n), in_place_reals(uneven, along, offsets, *format), 2 * crate::problem::half(*n)
+    )]
+    InPlaceReals {
+        /// Length of the halved dimension.
+        n: u64,
+        /// Strides of another dimension, in reals and in complex numbers, that do not agree.
+        uneven: Option<(i64, i64)>,
+        /// Strides of the halved dimension where they are not both 1.
+        along: Option<(i64, i64)>,
+        /// Offsets in reals and in complex numbers.
+        offsets: (u64, u64),
+        /// Format of the complex side.
+        format: crate::problem::Format,
+    },
     /// The scale is infinite or not a number.
     #[error("scale {scale} is not finite; any finite factor works, 1 leaves results unscaled")]
     Scale {
@@ -271,6 +337,24 @@ pub enum Error {
         /// What to ask instead.
         would_work: String,
     },
+}
+
+fn in_place_reals(
+    uneven: &Option<(i64, i64)>,
+    along: &Option<(i64, i64)>,
+    offsets: &(u64, u64),
+    format: crate::problem::Format,
+) -> String {
+    match (uneven, along) {
+        (Some((real, complex)), _) => {
+            format!("a stride of {real} reals meets one of {complex} complex numbers")
+        }
+        (_, Some((real, complex))) => {
+            format!("the halved dimension has strides {real} and {complex}, not 1 and 1")
+        }
+        _ if format != crate::problem::Format::Interleaved => format!("the complex side is {format:?}"),
+        _ => format!("offset {} in reals meets {} in complex numbers", offsets.0, offsets.1),
+    }
 }
 
 fn valid_axes(rank: usize) -> String {

@@ -6,9 +6,12 @@
 //! [`Problem::validated`]; from there on it is right, and no later stage checks it again.
 
 mod address;
+mod kind;
 mod validate;
 
 use std::ops::Range;
+
+pub use kind::{Kind, RealDim, RealKind, half};
 
 /// Elements at most, and addresses too: their bytes in double precision are counted in an `i64`.
 pub const ELEMENT_LIMIT: u64 = i64::MAX as u64 / 16;
@@ -84,13 +87,31 @@ impl Precision {
     }
 }
 
-/// How a complex array lies in memory.
+/// How an array lies in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// One buffer of (re, im) pairs.
     Interleaved,
     /// Two buffers: all real parts, all imaginary parts.
     Planar,
+    /// One buffer of reals. As a side of a complex transform: imaginary parts are 0 where it is read, and dropped where
+    /// it is written.
+    Real,
+    /// One buffer of reals, in which an imaginary part lies so many reals after its real part: what pairs of reals are
+    /// to the compiler, when it transforms two as one complex number. Strides count in reals.
+    Apart(i64),
+}
+
+impl Format {
+    /// Buffers of an array.
+    pub const fn planes(self) -> usize {
+        if matches!(self, Self::Planar) { 2 } else { 1 }
+    }
+
+    /// Reals of each buffer for an element.
+    pub const fn step(self) -> u64 {
+        if matches!(self, Self::Interleaved) { 2 } else { 1 }
+    }
 }
 
 /// Whether the output overwrites the input.
@@ -110,7 +131,9 @@ pub enum Placement {
 /// problem without transform dimensions is a scaled copy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    /// Dimensions to transform, slowest first; their order does not change what is computed.
+    /// What is transformed into what.
+    pub kind: Kind,
+    /// Dimensions to transform as complex ones, slowest first; their order does not change what is computed.
     pub transform: Vec<Dim>,
     /// Dimensions to repeat over.
     pub batch: Vec<Dim>,
@@ -137,7 +160,8 @@ pub struct Problem {
 impl Problem {
     /// Number of points of one transform: the product of the transform lengths.
     pub fn points(&self) -> u64 {
-        self.transform.iter().map(|dim| dim.n).product()
+        let own = self.kind.dims().map(|(dim, _)| dim.n);
+        self.transform.iter().map(|dim| dim.n).chain(own).product()
     }
 
     /// Number of transforms.
@@ -145,43 +169,58 @@ impl Problem {
         self.batch.iter().map(|dim| dim.n).product()
     }
 
-    /// Number of complex elements written: points times transforms.
+    /// Points of all transforms. Of a complex problem, as many elements are written.
     pub fn elements(&self) -> u64 {
         self.points() * self.batch_count()
     }
 
-    /// From the lowest element read to one past the highest, in complex elements. The input buffer must hold
-    /// `input_span().end` elements.
+    /// From the lowest element read to one past the highest, in complex elements or, where the input is real, in reals.
+    /// The input buffer must hold `input_span().end` elements.
     pub fn input_span(&self) -> Range<u64> {
-        span(self.input_offset, self.dims().map(|dim| (dim.n, dim.is)))
+        span(self.input_offset, self.input_dims())
     }
 
-    /// From the lowest element written to one past the highest, in complex elements. The output buffer must hold
-    /// `output_span().end` elements.
+    /// From the lowest element written to one past the highest, in complex elements or, where the output is real, in
+    /// reals. The output buffer must hold `output_span().end` elements.
     pub fn output_span(&self) -> Range<u64> {
-        span(self.output_offset, self.dims().map(|dim| (dim.n, dim.os)))
+        span(self.output_offset, self.output_dims())
     }
 
     /// Bytes that the caller's input must hold, both planes together where it is planar.
     pub fn input_bytes(&self) -> u64 {
-        self.input_span().end * self.precision.complex_bytes()
+        self.input_span().end * self.input_element()
     }
 
     /// Bytes that the caller's output must hold, both planes together where it is planar.
     pub fn output_bytes(&self) -> u64 {
-        self.output_span().end * self.precision.complex_bytes()
+        self.output_span().end * self.output_element()
     }
 
-    /// All dimensions, batch first.
+    /// Bytes of an element of the input, both planes together.
+    pub fn input_element(&self) -> u64 {
+        element_bytes(self.input, self.precision)
+    }
+
+    /// Bytes of an element of the output, both planes together.
+    pub fn output_element(&self) -> u64 {
+        element_bytes(self.output, self.precision)
+    }
+
+    /// The dimensions that input and output share point by point, batch first: all but those of
+    /// [`Problem::kind`].
     pub fn dims(&self) -> impl DoubleEndedIterator<Item = &Dim> + Clone {
         self.batch.iter().chain(&self.transform)
     }
 
-    /// Input and output element of every point of every transform, the last transform dimension fastest, batch
+    /// Input and output element of every point of every complex transform, the last transform dimension fastest, batch
     /// dimensions outermost.
     pub fn addresses(&self) -> impl Iterator<Item = (u64, u64)> + use<> {
         address::Walk::new(self.dims().copied().collect(), self.input_offset, self.output_offset)
     }
+}
+
+fn element_bytes(format: Format, precision: Precision) -> u64 {
+    format.planes() as u64 * format.step() * precision.real_bytes()
 }
 
 /// Lowest and one past the highest address; only for problems that have been validated.

@@ -12,7 +12,7 @@ use crate::lower::tile;
 use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim};
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Format, Placement, Problem};
+use crate::problem::{Format, Kind, Placement, Problem};
 use crate::target::Limits;
 use fuse::Fuse;
 
@@ -51,6 +51,13 @@ impl Place {
 ///
 /// A length for which no solver has a plan on this device; less workspace allowed than is needed.
 pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
+    if problem.kind != Kind::Complex {
+        return Err(Error::Unsupported {
+            what: "real data".into(),
+            device: limits.name.clone(),
+            would_work: "the cpu device runs it".into(),
+        });
+    }
     let planner = Planner::new(limits, problem.precision);
     let plans = problem
         .transform

@@ -2,7 +2,7 @@
 //! the fastest differs from device to device, so there are several.
 
 use warpfft_core::kernel::{Access, Builder, Cache, Special, Type, Value, verify};
-use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft_core::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem};
 use warpfft_core::program::{Binding, Launch, Program};
 use warpfft_core::target::{Api, Limits};
 
@@ -98,6 +98,7 @@ fn program(bytes: u64, limits: &Limits, variant: &Variant) -> Result<Program, Er
 /// A copy as a transform of no dimensions.
 fn problem(elements: u64) -> Problem {
     Problem {
+        kind: Kind::Complex,
         transform: Vec::new(),
         batch: vec![Dim::new(elements, 1, 1)],
         input_offset: 0,

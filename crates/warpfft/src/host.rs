@@ -24,22 +24,26 @@ impl Real for f64 {
     const PRECISION: Precision = Precision::F64;
 }
 
-/// A complex array to read.
+/// An array to read.
 #[derive(Debug, Clone, Copy)]
 pub enum Planes<'a, T> {
     /// Pairs (re, im).
     Interleaved(&'a [Complex<T>]),
     /// All real parts, all imaginary parts.
     Planar(&'a [T], &'a [T]),
+    /// Reals.
+    Real(&'a [T]),
 }
 
-/// A complex array to write, or to transform in place.
+/// An array to write, or to transform in place.
 #[derive(Debug)]
 pub enum PlanesMut<'a, T> {
     /// Pairs (re, im).
     Interleaved(&'a mut [Complex<T>]),
     /// All real parts, all imaginary parts.
     Planar(&'a mut [T], &'a mut [T]),
+    /// Reals.
+    Real(&'a mut [T]),
 }
 
 impl<'a, T: Real> Planes<'a, T> {
@@ -48,6 +52,7 @@ impl<'a, T: Real> Planes<'a, T> {
         match self {
             Self::Interleaved(_) => Format::Interleaved,
             Self::Planar(..) => Format::Planar,
+            Self::Real(_) => Format::Real,
         }
     }
 
@@ -56,6 +61,7 @@ impl<'a, T: Real> Planes<'a, T> {
         match self {
             Self::Interleaved(data) => [bytemuck::cast_slice(data), &[]],
             Self::Planar(re, im) => [bytemuck::cast_slice(re), bytemuck::cast_slice(im)],
+            Self::Real(data) => [bytemuck::cast_slice(data), &[]],
         }
     }
 }
@@ -66,6 +72,7 @@ impl<'a, T: Real> PlanesMut<'a, T> {
         match self {
             Self::Interleaved(_) => Format::Interleaved,
             Self::Planar(..) => Format::Planar,
+            Self::Real(_) => Format::Real,
         }
     }
 
@@ -74,6 +81,7 @@ impl<'a, T: Real> PlanesMut<'a, T> {
         match self {
             Self::Interleaved(data) => [bytemuck::cast_slice_mut(data), &mut []],
             Self::Planar(re, im) => [bytemuck::cast_slice_mut(re), bytemuck::cast_slice_mut(im)],
+            Self::Real(data) => [bytemuck::cast_slice_mut(data), &mut []],
         }
     }
 }
@@ -123,5 +131,53 @@ impl<'a, T, const N: usize> From<&'a mut [Complex<T>; N]> for PlanesMut<'a, T> {
 impl<'a, T> From<(&'a mut [T], &'a mut [T])> for PlanesMut<'a, T> {
     fn from((re, im): (&'a mut [T], &'a mut [T])) -> Self {
         Self::Planar(re, im)
+    }
+}
+
+impl<'a> From<&'a [f32]> for Planes<'a, f32> {
+    fn from(data: &'a [f32]) -> Self {
+        Self::Real(data)
+    }
+}
+
+impl<'a> From<&'a Vec<f32>> for Planes<'a, f32> {
+    fn from(data: &'a Vec<f32>) -> Self {
+        Self::Real(data)
+    }
+}
+
+impl<'a> From<&'a mut [f32]> for PlanesMut<'a, f32> {
+    fn from(data: &'a mut [f32]) -> Self {
+        Self::Real(data)
+    }
+}
+
+impl<'a> From<&'a mut Vec<f32>> for PlanesMut<'a, f32> {
+    fn from(data: &'a mut Vec<f32>) -> Self {
+        Self::Real(data)
+    }
+}
+
+impl<'a> From<&'a [f64]> for Planes<'a, f64> {
+    fn from(data: &'a [f64]) -> Self {
+        Self::Real(data)
+    }
+}
+
+impl<'a> From<&'a Vec<f64>> for Planes<'a, f64> {
+    fn from(data: &'a Vec<f64>) -> Self {
+        Self::Real(data)
+    }
+}
+
+impl<'a> From<&'a mut [f64]> for PlanesMut<'a, f64> {
+    fn from(data: &'a mut [f64]) -> Self {
+        Self::Real(data)
+    }
+}
+
+impl<'a> From<&'a mut Vec<f64>> for PlanesMut<'a, f64> {
+    fn from(data: &'a mut Vec<f64>) -> Self {
+        Self::Real(data)
     }
 }

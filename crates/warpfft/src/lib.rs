@@ -5,11 +5,12 @@
 //!
 //! ```
 //! use num_complex::Complex;
-//! use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+//! use warpfft::core::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem};
 //! use warpfft::{Device, DeviceKind};
 //!
 //! // Four points, one transform.
 //! let problem = Problem {
+//!     kind: Kind::Complex,
 //!     transform: vec![Dim::new(4, 1, 1)],
 //!     batch: vec![],
 //!     input_offset: 0,

@@ -57,12 +57,12 @@ impl Plan {
         self.work.workspace_bytes()
     }
 
-    /// Elements that the input must hold: complex ones, or reals of each plane.
+    /// Elements that the input must hold: complex ones, or reals of each plane, or reals where it is real.
     pub fn input_elements(&self) -> u64 {
         self.input.elements
     }
 
-    /// Elements that the output must hold: complex ones, or reals of each plane.
+    /// Elements that the output must hold: complex ones, or reals of each plane, or reals where it is real.
     pub fn output_elements(&self) -> u64 {
         self.output.elements
     }
@@ -97,10 +97,13 @@ impl Plan {
     pub fn run_in_place<'a, T: Real>(&self, data: impl Into<PlanesMut<'a, T>>) -> Result<(), Error> {
         let data = data.into();
         self.expect::<T>(Placement::InPlace)?;
-        same_format(Which::Output, self.problem.output, data.format())?;
+        // Where reals and complex numbers share an array, it may be handed over as either.
+        let format =
+            if data.format() == self.problem.input { self.problem.input } else { self.problem.output };
+        same_format(Which::Output, format, data.format())?;
         let output = data.into_bytes();
         let lengths = [output[0].len() as u64, output[1].len() as u64];
-        span::check(&self.problem, Which::Output, self.problem.output, self.input, lengths)?;
+        span::check(&self.problem, Which::Output, self.problem.input, self.input, lengths)?;
         self.check_output(&output)?;
         self.work.run(HostJob { input: None, output })
     }

@@ -1,7 +1,7 @@
 //! How far a problem reaches into its buffers. The fields of a [`Problem`] are public, and what is computed here
 //! guards raw pointers, so nothing is taken on trust.
 
-use warpfft_core::problem::{Dim, ELEMENT_LIMIT, Format, Problem};
+use warpfft_core::problem::{ELEMENT_LIMIT, Format, Placement, Problem};
 
 use crate::error::{Error, Which};
 
@@ -19,29 +19,36 @@ const MAX_ELEMENTS: i128 = ELEMENT_LIMIT as i128;
 
 /// Span of the input.
 pub(crate) fn input(problem: &Problem) -> Result<Span, Error> {
-    span(problem, Which::Input, problem.input_offset, |dim| dim.is)
+    nonempty(problem)?;
+    span(Which::Input, problem.input_offset, &problem.input_dims().collect::<Vec<_>>())
 }
 
 /// Span of the output.
 pub(crate) fn output(problem: &Problem) -> Result<Span, Error> {
-    span(problem, Which::Output, problem.output_offset, |dim| dim.os)
+    nonempty(problem)?;
+    span(Which::Output, problem.output_offset, &problem.output_dims().collect::<Vec<_>>())
 }
 
-fn span(problem: &Problem, which: Which, offset: u64, stride: fn(&Dim) -> i64) -> Result<Span, Error> {
+fn nonempty(problem: &Problem) -> Result<(), Error> {
+    let own = problem.kind.dims().map(|(dim, _)| dim.n);
+    if problem.dims().map(|dim| dim.n).chain(own).any(|n| n == 0) {
+        return Err(Error::Program { detail: "a dimension of the problem has length 0".into() });
+    }
+    Ok(())
+}
+
+fn span(which: Which, offset: u64, dims: &[(u64, i64)]) -> Result<Span, Error> {
     let mut lowest = i128::from(offset);
     let mut highest = i128::from(offset);
     let mut count = 1_i128;
-    for dim in problem.transform.iter().chain(&problem.batch) {
-        let Some(last) = dim.n.checked_sub(1) else {
-            return Err(Error::Program { detail: "a dimension of the problem has length 0".into() });
-        };
-        let reach = i128::from(last) * i128::from(stride(dim));
+    for &(n, stride) in dims {
+        let reach = (i128::from(n) - 1) * i128::from(stride);
         if reach < 0 {
             lowest = lowest.saturating_add(reach);
         } else {
             highest = highest.saturating_add(reach);
         }
-        count = count.saturating_mul(i128::from(dim.n));
+        count = count.saturating_mul(i128::from(n));
     }
     if lowest < 0 {
         return Err(Error::Address { which, element: lowest });
@@ -49,20 +56,15 @@ fn span(problem: &Problem, which: Which, offset: u64, stride: fn(&Dim) -> i64) -
     if highest >= MAX_ELEMENTS || count >= MAX_ELEMENTS {
         return Err(Error::Address { which, element: highest.max(count - 1) });
     }
-    let dense = lowest == 0 && count == highest + 1 && injective(problem, stride);
+    let dense = lowest == 0 && count == highest + 1 && injective(dims.iter().copied());
     Ok(Span { elements: (highest + 1) as u64, dense })
 }
 
 /// Whether no two indices share an address, by a sufficient test: sorted by stride, each stride is longer than
 /// all that the smaller ones reach together.
-pub(crate) fn injective(problem: &Problem, stride: fn(&Dim) -> i64) -> bool {
-    let mut dims: Vec<(u64, u128)> = problem
-        .transform
-        .iter()
-        .chain(&problem.batch)
-        .filter(|dim| dim.n > 1)
-        .map(|dim| (stride(dim).unsigned_abs(), u128::from(dim.n - 1)))
-        .collect();
+pub(crate) fn injective(dims: impl Iterator<Item = (u64, i64)>) -> bool {
+    let own = dims.filter(|&(n, _)| n > 1).map(|(n, stride)| (stride.unsigned_abs(), u128::from(n - 1)));
+    let mut dims: Vec<(u64, u128)> = own.collect();
     dims.sort_unstable();
     let mut reach = 0_u128;
     for (step, last) in dims {
@@ -74,13 +76,28 @@ pub(crate) fn injective(problem: &Problem, stride: fn(&Dim) -> i64) -> bool {
     true
 }
 
+/// Bytes of each of the input's planes: none in place, where it lies in the output's.
+pub(crate) fn read_bytes(problem: &Problem) -> Result<[u64; 2], Error> {
+    match problem.placement {
+        Placement::InPlace => Ok([0, 0]),
+        Placement::OutOfPlace => Ok(plane_bytes(problem, problem.input, input(problem)?)),
+    }
+}
+
+/// Bytes of each of the output's planes; in place, they also hold the input.
+pub(crate) fn written_bytes(problem: &Problem) -> Result<[u64; 2], Error> {
+    let written = plane_bytes(problem, problem.output, output(problem)?);
+    if problem.placement == Placement::OutOfPlace {
+        return Ok(written);
+    }
+    let read = plane_bytes(problem, problem.input, input(problem)?);
+    Ok([0, 1].map(|plane| read[plane].max(written[plane])))
+}
+
 /// Bytes of each plane that a span covers; the second is 0 for interleaved data.
 pub(crate) fn plane_bytes(problem: &Problem, format: Format, span: Span) -> [u64; 2] {
-    let real = problem.precision.real_bytes();
-    match format {
-        Format::Interleaved => [2 * real * span.elements, 0],
-        Format::Planar => [real * span.elements; 2],
-    }
+    let bytes = format.step() * problem.precision.real_bytes() * span.elements;
+    [bytes, if format.planes() == 2 { bytes } else { 0 }]
 }
 
 /// Checks one array's bytes against what the problem spans.
@@ -93,7 +110,7 @@ pub(crate) fn check(
 ) -> Result<(), Error> {
     let (unit, bytes) = match format {
         Format::Interleaved => ("complex elements", problem.precision.complex_bytes()),
-        Format::Planar => ("reals", problem.precision.real_bytes()),
+        Format::Planar | Format::Real | Format::Apart(_) => ("reals", problem.precision.real_bytes()),
     };
     for (plane, needed) in plane_bytes(problem, format, span).into_iter().enumerate() {
         if got[plane] < needed {

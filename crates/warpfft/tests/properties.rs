@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
-use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft::core::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem};
 use warpfft::{Complex, Device};
 
 use cases::packed;
@@ -132,6 +132,7 @@ fn some_layout(random: &mut StdRng) -> Problem {
     let mut format = || if random.random() { Format::Planar } else { Format::Interleaved };
     let (input, output) = (format(), format());
     Problem {
+        kind: Kind::Complex,
         transform: dims,
         batch,
         input_offset,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::kernel::{Access, Cmp, Cx, Op, Space, Type, Value};
+use crate::kernel::{Access, Cache, Cmp, Cx, Op, Space, Type, Value};
 use crate::pass::{Operand, PassDim, Pointwise};
 use crate::problem::Format;
 
@@ -45,11 +45,8 @@ impl Lowering<'_> {
     }
 
     pub(super) fn declare(&mut self, operand: Operand, access: Access, slot: fn(u8) -> Slot, name: &str) {
-        let (planes, len) = match operand.format {
-            Format::Interleaved => (1, 2 * operand.span),
-            Format::Planar => (2, operand.span),
-        };
-        for plane in 0..planes {
+        let len = operand.format.step() * operand.span;
+        for plane in 0..operand.format.planes() as u8 {
             let space = self.b.buffer(format!("{name}{plane}"), self.real, access, len);
             self.slots.push(slot(plane));
             self.spaces.push(space);
@@ -85,10 +82,8 @@ impl Lowering<'_> {
     pub(super) fn side(&mut self, writes: bool) -> Side {
         let operand = if writes { self.pass.dst } else { self.pass.src };
         let slot = self.sides[usize::from(writes)];
-        let (step, planes) = match operand.format {
-            Format::Interleaved => (2, vec![self.space_of(slot(0))]),
-            Format::Planar => (1, vec![self.space_of(slot(0)), self.space_of(slot(1))]),
-        };
+        let step = operand.format.step() as i64;
+        let planes = (0..operand.format.planes() as u8).map(|plane| self.space_of(slot(plane))).collect();
         let wide = operand.span.saturating_mul(step as u64) > u64::from(u32::MAX / 2);
         let ty = if wide { Type::U64 } else { Type::U32 };
         let weights = self.digits.weights(|digit| step * if writes { digit.os } else { digit.is });
@@ -326,13 +321,8 @@ impl Lowering<'_> {
             if pairs {
                 let x = self.b.load(planes[0], offset, 4, cache, on);
                 group.extend([Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]);
-            } else if let [one] = planes[..] {
-                let x = self.b.load(one, offset, 2, cache, on);
-                group.push(Cx { re: x[0], im: x[1] });
             } else {
-                let re = self.b.load(planes[0], offset, 1, cache, on)[0];
-                let im = self.b.load(planes[1], offset, 1, cache, on)[0];
-                group.push(Cx { re, im });
+                group.push(self.load_one(side.operand.format, &planes, offset, cache, on));
             }
         }
         for (x, (_, factor)) in group.iter_mut().zip(factors) {
@@ -341,6 +331,31 @@ impl Lowering<'_> {
             }
         }
         group
+    }
+
+    /// One element of a format.
+    fn load_one(
+        &mut self,
+        format: Format,
+        planes: &[Value],
+        offset: i32,
+        cache: Cache,
+        on: Option<Value>,
+    ) -> Cx {
+        let mut real = |plane: usize, offset| self.b.load(planes[plane], offset, 1, cache, on)[0];
+        match format {
+            Format::Planar => Cx { re: real(0, offset), im: real(1, offset) },
+            Format::Real => Cx { re: real(0, offset), im: self.b.float(self.real, 0.0) },
+            Format::Apart(distance) => {
+                let re = real(0, offset);
+                let (other, offset) = self.reach(planes, i64::from(offset) + distance);
+                Cx { re, im: self.b.load(other[0], offset, 1, cache, on)[0] }
+            }
+            Format::Interleaved => {
+                let x = self.b.load(planes[0], offset, 2, cache, on);
+                Cx { re: x[0], im: x[1] }
+            }
+        }
     }
 
     pub(super) fn store(&mut self, layout: &Layout, held: &Held) {
@@ -388,11 +403,15 @@ impl Lowering<'_> {
             let (planes, offset) = self.reach(&pointers, base + step * r as i64);
             let Bound::If(on) = self.bounded(factors[r].0, bounds, r) else { continue };
             let reals: Vec<Value> = chunk.iter().flat_map(|x| [x.re, x.im]).collect();
-            if let [ptr] = planes[..] {
-                writes.push(Write { ptr, offset, values: reals, on });
-            } else {
-                let both = planes.into_iter().zip(reals);
-                writes.extend(both.map(|(ptr, real)| Write { ptr, offset, values: vec![real], on }));
+            let one = |ptr, offset, real| Write { ptr, offset, values: vec![real], on };
+            match side.operand.format {
+                Format::Interleaved => writes.push(Write { ptr: planes[0], offset, values: reals, on }),
+                Format::Planar => writes.extend([0, 1].map(|part| one(planes[part], offset, reals[part]))),
+                Format::Real => writes.push(one(planes[0], offset, reals[0])),
+                Format::Apart(distance) => {
+                    let (other, far) = self.reach(&planes, i64::from(offset) + distance);
+                    writes.extend([one(planes[0], offset, reals[0]), one(other[0], far, reals[1])]);
+                }
             }
         }
         self.write_all(&writes, cache);

@@ -1,7 +1,7 @@
 //! From what a caller says to what is right: refusals first, then the canonical form.
 
 use super::address::{AddressSet, extent};
-use super::{Dim, ELEMENT_LIMIT, Placement, Problem};
+use super::{Dim, ELEMENT_LIMIT, Format, Kind, Placement, Problem};
 use crate::error::{Error, Side, Tensor};
 
 /// Collisions between interleaved strides are searched for among this many elements at most.
@@ -13,6 +13,7 @@ impl Problem {
     /// ```
     /// use warpfft_core::problem::*;
     /// let raw = Problem {
+    ///     kind: Kind::Complex,
     ///     transform: vec![Dim::new(8, 1, 1)],
     ///     batch: vec![Dim::new(3, 16, 16), Dim::new(2, 8, 8), Dim::new(1, 7, 0)],
     ///     input_offset: 0,
@@ -34,26 +35,78 @@ impl Problem {
     /// # Errors
     ///
     /// Empty dimensions, too many elements, addresses outside of any buffer, outputs that share an address, input
-    /// and output that disagree in place, and a scale that is not finite.
+    /// and output that disagree in place, formats or lengths that the kind cannot have, and a scale that is not finite.
     pub fn validated(mut self) -> Result<Self, Error> {
         if !self.scale.is_finite() {
             return Err(Error::Scale { scale: self.scale });
         }
         self.check_lengths()?;
-        check_extent(Side::Input, self.input_offset, self.dims().map(|d| (d.n, d.is)))?;
-        check_extent(Side::Output, self.output_offset, self.dims().map(|d| (d.n, d.os)))?;
-        let output = AddressSet::new(self.output_offset, self.dims().map(|d| (d.n, d.os)));
+        self.check_kind()?;
+        check_extent(Side::Input, self.input_offset, self.input_dims())?;
+        check_extent(Side::Output, self.output_offset, self.output_dims())?;
+        let output = AddressSet::new(self.output_offset, self.output_dims());
         check_overlap(&output)?;
         if self.placement == Placement::InPlace {
-            self.check_in_place(&output)?;
+            match self.kind {
+                Kind::RealToComplex(dim) => self.check_padded(dim, false)?,
+                Kind::ComplexToReal(dim) => self.check_padded(dim, true)?,
+                Kind::Complex | Kind::RealToReal(_) => self.check_in_place(&output)?,
+            }
         }
         self.canonicalise();
         Ok(self)
     }
 
+    /// Whether formats and lengths are such as the kind can have.
+    fn check_kind(&self) -> Result<(), Error> {
+        let sides = [(Side::Input, self.input), (Side::Output, self.output)];
+        for ((side, format), real) in sides.into_iter().zip(self.kind.reals()) {
+            let complex = matches!(format, Format::Interleaved | Format::Planar);
+            if matches!(format, Format::Apart(_)) || real == complex {
+                return Err(Error::KindFormat { side, real, got: format });
+            }
+        }
+        if let Kind::RealToReal(dims) = &self.kind {
+            let short = dims.iter().find(|real| real.dim.n < real.kind.least());
+            if let Some(real) = short {
+                let (kind, least) = (real.kind.name(), real.kind.least());
+                return Err(Error::KindLength { kind, n: real.dim.n, least });
+            }
+            if !self.transform.is_empty() {
+                return Err(Error::MixedKinds { complex: self.transform.len() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether reals and complex numbers lie in place as FFTW has them: rows of reals padded to what their spectrum takes.
+    fn check_padded(&self, own: Dim, back: bool) -> Result<(), Error> {
+        let format = if back { self.input } else { self.output };
+        let strides = |dim: &Dim| if back { (dim.os, dim.is) } else { (dim.is, dim.os) };
+        let padded = |dim: &&Dim| {
+            let (real, complex) = strides(dim);
+            i128::from(real) == 2 * i128::from(complex)
+        };
+        let offsets = if back {
+            (self.output_offset, self.input_offset)
+        } else {
+            (self.input_offset, self.output_offset)
+        };
+        let uneven = self.dims().filter(|dim| dim.n > 1).find(|dim| !padded(dim)).map(strides);
+        let along = (own.n > 1 && strides(&own) != (1, 1)).then_some(strides(&own));
+        let apart = i128::from(offsets.0) != 2 * i128::from(offsets.1);
+        if format != Format::Interleaved || uneven.is_some() || along.is_some() || apart {
+            return Err(Error::InPlaceReals { n: own.n, uneven, along, offsets, format });
+        }
+        Ok(())
+    }
+
     fn check_lengths(&self) -> Result<(), Error> {
         let mut elements = 1u64;
-        for (tensor, dims) in [(Tensor::Transform, &self.transform), (Tensor::Batch, &self.batch)] {
+        let own: Vec<Dim> = self.kind.dims().map(|(dim, _)| dim).collect();
+        let tensors =
+            [(Tensor::Transform, &self.transform), (Tensor::Transform, &own), (Tensor::Batch, &self.batch)];
+        for (tensor, dims) in tensors {
             for (axis, dim) in dims.iter().enumerate() {
                 if dim.n == 0 {
                     return Err(Error::EmptyDimension { tensor, axis });
@@ -74,7 +127,7 @@ impl Problem {
         if self.input != self.output {
             return Err(Error::InPlaceFormats { input: self.input, output: self.output });
         }
-        let input = AddressSet::new(self.input_offset, self.dims().map(|d| (d.n, d.is)));
+        let input = AddressSet::new(self.input_offset, self.input_dims());
         if input == *output {
             return Ok(());
         }
@@ -93,7 +146,7 @@ impl Problem {
         }
     }
 
-    fn canonicalise(&mut self) {
+    pub(crate) fn canonicalise(&mut self) {
         self.transform.retain(|dim| dim.n > 1);
         self.batch.retain(|dim| dim.n > 1);
         for dim in &mut self.batch {
@@ -107,6 +160,9 @@ impl Problem {
         }
         let by_output = |dim: &Dim| std::cmp::Reverse(dim.os.unsigned_abs());
         self.transform.sort_by_key(by_output);
+        if let Kind::RealToReal(dims) = &mut self.kind {
+            dims.sort_by_key(|real| by_output(&real.dim));
+        }
         self.batch.sort_by_key(by_output);
         while let Some((outer, inner)) = continuing_pair(&self.batch) {
             self.batch[inner].n *= self.batch[outer].n;
@@ -182,6 +238,7 @@ mod tests {
 
     fn raw(transform: &[Dim], batch: &[Dim], offsets: (u64, u64), placement: Placement) -> Problem {
         Problem {
+            kind: Kind::Complex,
             transform: transform.to_vec(),
             batch: batch.to_vec(),
             input_offset: offsets.0,

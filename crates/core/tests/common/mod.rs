@@ -75,6 +75,7 @@ fn planes(data: &[C64], format: Format, precision: Precision) -> Vec<GlobalBuffe
         Format::Planar => {
             vec![memory(data.iter().map(|z| z.re).collect()), memory(data.iter().map(|z| z.im).collect())]
         }
+        Format::Real | Format::Apart(_) => vec![memory(data.iter().map(|z| z.re).collect())],
     }
 }
 
@@ -92,6 +93,9 @@ fn joined(buffers: &[GlobalBuffer], format: Format) -> Vec<C64> {
         Format::Planar => {
             let (re, im) = (reals(&buffers[0]), reals(&buffers[1]));
             re.into_iter().zip(im).map(|(re, im)| Complex::new(re, im)).collect()
+        }
+        Format::Real | Format::Apart(_) => {
+            reals(&buffers[0]).into_iter().map(|re| Complex::new(re, 0.0)).collect()
         }
     }
 }

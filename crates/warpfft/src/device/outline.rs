@@ -57,14 +57,9 @@ impl<'a> Outline<'a> {
         let in_place = problem.placement == Placement::InPlace;
         match binding {
             Binding::Input(plane @ (0 | 1)) if !in_place => {
-                Ok(span::plane_bytes(problem, problem.input, span::input(problem)?)[usize::from(plane)])
+                Ok(span::read_bytes(problem)?[usize::from(plane)])
             }
-            Binding::Output(plane @ (0 | 1)) => {
-                // In place the output's buffer also holds the input.
-                let (input, output) = (span::input(problem)?, span::output(problem)?);
-                let span = if in_place && input.elements > output.elements { input } else { output };
-                Ok(span::plane_bytes(problem, problem.output, span)[usize::from(plane)])
-            }
+            Binding::Output(plane @ (0 | 1)) => Ok(span::written_bytes(problem)?[usize::from(plane)]),
             Binding::Workspace { offset, bytes } => {
                 let end = offset.checked_add(bytes).filter(|&end| end <= self.workspace_bytes);
                 if end.is_none() || !offset.is_multiple_of(WORKSPACE_ALIGN) {

@@ -75,11 +75,9 @@ pub(super) struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// Takes a plan's output for right.
     pub fn new(problem: &'a Problem, right: &Plan) -> Result<Self, Error> {
-        let read = span::plane_bytes(problem, problem.input, span::input(problem)?);
-        let write = span::plane_bytes(problem, problem.output, span::output(problem)?);
+        let (read, write) = (span::read_bytes(problem)?, span::written_bytes(problem)?);
         let in_place = problem.placement == Placement::InPlace;
-        let before = if in_place { [write[0].max(read[0]), write[1].max(read[1])] } else { write };
-        let before = Planes::noise(before, problem.precision)?;
+        let before = Planes::noise(write, problem.precision)?;
         let input = (!in_place).then(|| Planes::noise(read, problem.precision)).transpose()?;
         let mut judge = Self { problem, input, before, right: Planes::noise([0, 0], problem.precision)? };
         judge.right = judge.run(right)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use warpfft_core::problem::{Dim, Format, Placement, Precision, Problem};
+use warpfft_core::problem::{Dim, Format, Kind, Placement, Precision, Problem};
 
 /// Lengths, slowest first, and transforms of a problem whose arrays are packed one after the other; `None` for any
 /// other layout.
@@ -16,6 +16,7 @@ pub(crate) fn packed(problem: &Problem) -> Option<(Vec<i64>, i64)> {
     }
     let interleaved = problem.input == Format::Interleaved && problem.output == Format::Interleaved;
     let plain = interleaved && problem.input_offset == 0 && problem.output_offset == 0;
+    let plain = plain && problem.kind == Kind::Complex;
     let lengths: Vec<i64> = problem.transform.iter().map(|dim| dim.n as i64).collect();
     (plain && !lengths.is_empty()).then(|| (lengths, problem.batch_count() as i64))
 }
@@ -35,10 +36,20 @@ const BATCH: &str = " batch ";
 /// # Ok::<(), warpfft::core::Error>(())
 /// ```
 pub fn problem_key(problem: &Problem) -> String {
-    let mut key = String::from(match problem.precision {
-        Precision::F32 => "c2c f32",
-        Precision::F64 => "c2c f64",
-    });
+    let triple = |dim: &Dim| format!("{}:{}:{}", dim.n, dim.is, dim.os);
+    let mut key = match &problem.kind {
+        Kind::Complex => "c2c".into(),
+        Kind::RealToComplex(dim) => format!("r2c {}", triple(dim)),
+        Kind::ComplexToReal(dim) => format!("c2r {}", triple(dim)),
+        Kind::RealToReal(dims) => dims.iter().fold(String::from("r2r"), |key, real| {
+            let weighted = if real.orthogonal { " orthogonal" } else { "" };
+            format!("{key} {}{weighted} {}", real.kind.name(), triple(&real.dim))
+        }),
+    };
+    key += match problem.precision {
+        Precision::F32 => " f32",
+        Precision::F64 => " f64",
+    };
     if problem.placement == Placement::InPlace {
         key += " in-place";
     }
@@ -50,7 +61,7 @@ pub fn problem_key(problem: &Problem) -> String {
         return format!("{key} {}{BATCH}{batch}", lengths.join("x"));
     }
     let format = |format| if format == Format::Planar { "planar" } else { "interleaved" };
-    if problem.input != Format::Interleaved || problem.output != Format::Interleaved {
+    if problem.input == Format::Planar || problem.output == Format::Planar {
         let _ = write!(key, " {}:{}", format(problem.input), format(problem.output));
     }
     if problem.input_offset != 0 || problem.output_offset != 0 {
@@ -58,7 +69,7 @@ pub fn problem_key(problem: &Problem) -> String {
     }
     for (name, dims) in [(" dims ", &problem.transform), (BATCH, &problem.batch)] {
         if !dims.is_empty() {
-            let dims: Vec<String> = dims.iter().map(|Dim { n, is, os }| format!("{n}:{is}:{os}")).collect();
+            let dims: Vec<String> = dims.iter().map(triple).collect();
             let _ = write!(key, "{name}{}", dims.join(" "));
         }
     }

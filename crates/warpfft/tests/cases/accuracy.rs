@@ -79,10 +79,12 @@ fn transformed<T: Real>(
     let target = match problem.output {
         Format::Interleaved => PlanesMut::Interleaved(&mut data),
         Format::Planar => PlanesMut::Planar(&mut re, &mut im),
+        Format::Real | Format::Apart(_) => PlanesMut::Real(&mut re),
     };
     let source = match problem.input {
         Format::Interleaved => Planes::Interleaved(input),
         Format::Planar => Planes::Planar(&source_re, &source_im),
+        Format::Real | Format::Apart(_) => Planes::Real(&source_re),
     };
     match problem.placement {
         Placement::InPlace => plan.run_in_place(target)?,
@@ -91,6 +93,7 @@ fn transformed<T: Real>(
     Ok(match problem.output {
         Format::Interleaved => data,
         Format::Planar => re.into_iter().zip(im).map(|(re, im)| Complex::new(re, im)).collect(),
+        Format::Real | Format::Apart(_) => re.into_iter().map(|re| Complex::new(re, T::default())).collect(),
     })
 }
 

@@ -8,7 +8,7 @@ pub mod stress;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use warpfft::core::math::reference::reference;
-use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft::core::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem};
 use warpfft::{Complex, Device, DeviceKind, Error, Planes, PlanesMut, Real};
 
 /// A value that is in no transform: it must survive wherever the problem does not write.
@@ -44,6 +44,7 @@ pub fn packed(shape: &[u64], batch: u64) -> Problem {
     }
     let batch = if batch > 1 { vec![Dim::new(batch, stride, stride)] } else { Vec::new() };
     Problem {
+        kind: Kind::Complex,
         transform,
         batch,
         input_offset: 0,
@@ -199,6 +200,7 @@ pub fn run<T: Real + Into<f64>>(
 enum Host<T> {
     Interleaved(Vec<Complex<T>>),
     Planar(Vec<T>, Vec<T>),
+    Real(Vec<T>),
 }
 
 impl<T: Real + Into<f64>> Host<T> {
@@ -211,6 +213,7 @@ impl<T: Real + Into<f64>> Host<T> {
                 data.iter().map(|x| narrow(x.re)).collect(),
                 data.iter().map(|x| narrow(x.im)).collect(),
             ),
+            Format::Real | Format::Apart(_) => Self::Real(data.iter().map(|x| narrow(x.re)).collect()),
         }
     }
 
@@ -218,6 +221,7 @@ impl<T: Real + Into<f64>> Host<T> {
         match self {
             Self::Interleaved(data) => Planes::Interleaved(data),
             Self::Planar(re, im) => Planes::Planar(re, im),
+            Self::Real(data) => Planes::Real(data),
         }
     }
 
@@ -225,6 +229,7 @@ impl<T: Real + Into<f64>> Host<T> {
         match self {
             Self::Interleaved(data) => PlanesMut::Interleaved(data),
             Self::Planar(re, im) => PlanesMut::Planar(re, im),
+            Self::Real(data) => PlanesMut::Real(data),
         }
     }
 
@@ -234,6 +239,7 @@ impl<T: Real + Into<f64>> Host<T> {
             Self::Planar(re, im) => {
                 re.iter().zip(im).map(|(&re, &im)| Complex::new(re.into(), im.into())).collect()
             }
+            Self::Real(data) => data.iter().map(|&re| Complex::new(re.into(), 0.0)).collect(),
         }
     }
 }

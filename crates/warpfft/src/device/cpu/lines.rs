@@ -7,7 +7,7 @@ use std::sync::Arc;
 use num_complex::Complex;
 use rayon::prelude::*;
 use rustfft::Fft;
-use warpfft_core::problem::{Dim, Format, Placement, Problem};
+use warpfft_core::problem::{Dim, Format, Kind, Placement, Problem};
 use warpfft_core::program::Program;
 
 use super::CpuReal;
@@ -77,6 +77,13 @@ impl<T: CpuReal> CpuPlan<T> {
     ) -> Result<Self, Error> {
         span::input(problem)?;
         span::output(problem)?;
+        if problem.kind != Kind::Complex {
+            return Err(Error::Unsupported {
+                device: "the processor".into(),
+                what: "real data".into(),
+                would_work: "a complex transform".into(),
+            });
+        }
         let axes = real_axes(problem);
         let transformed = problem.transform.iter().filter(|dim| dim.n > 1).count();
         let in_place = problem.placement == Placement::InPlace;
@@ -103,7 +110,7 @@ impl<T: CpuReal> CpuPlan<T> {
             last.scale = (problem.scale != 1.0).then(|| T::nearest(problem.scale));
         }
         let elements = axes.iter().map(|axis| axis.n).product();
-        let parallel = elements >= PARALLEL_FROM && span::injective(problem, |dim| dim.os);
+        let parallel = elements >= PARALLEL_FROM && span::injective(problem.output_dims());
         Ok(Self { problem: problem.clone(), passes, elements, staged, parallel })
     }
 }

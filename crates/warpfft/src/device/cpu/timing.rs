@@ -92,12 +92,8 @@ pub(super) fn beside_peers<T: CpuReal>(
 impl<'a, T: CpuReal> Bench<'a, T> {
     fn new(plan: &'a CpuPlan<T>, timing: Timing) -> Result<Self, Error> {
         let problem = plan.problem();
-        let read = span::plane_bytes(problem, problem.input, span::input(problem)?);
-        let mut write = span::plane_bytes(problem, problem.output, span::output(problem)?);
+        let (read, write) = (span::read_bytes(problem)?, span::written_bytes(problem)?);
         let in_place = problem.placement == Placement::InPlace;
-        if in_place {
-            write = [write[0].max(read[0]), write[1].max(read[1])];
-        }
         let bytes = measure::bytes(problem);
         let turns = Turns::of(timing, bytes, CACHE_BYTES, u64::MAX);
         let sets = |planes: [u64; 2]| {

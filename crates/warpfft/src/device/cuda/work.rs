@@ -4,7 +4,7 @@ use std::ffi::{c_uint, c_void};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use warpfft_core::problem::{Placement, Problem};
+use warpfft_core::problem::Problem;
 use warpfft_core::program::{Binding, Program};
 use warpfft_core::recipe::Recipe;
 
@@ -281,12 +281,7 @@ impl CudaWork {
 
     /// Bytes of the planes of input (none in place) and output.
     pub fn spans(&self) -> Result<[[u64; 2]; 2], Error> {
-        let problem = &self.problem;
-        let (input, output) = (span::input(problem)?, span::output(problem)?);
-        let in_place = problem.placement == Placement::InPlace;
-        let both = if in_place && input.elements > output.elements { input } else { output };
-        let read = if in_place { [0, 0] } else { span::plane_bytes(problem, problem.input, input) };
-        Ok([read, span::plane_bytes(problem, problem.output, both)])
+        Ok([span::read_bytes(&self.problem)?, span::written_bytes(&self.problem)?])
     }
 
     /// Device buffers of the size that the problem needs.

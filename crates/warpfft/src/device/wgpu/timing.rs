@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use warpfft_core::problem::{Placement, Precision, Problem};
+use warpfft_core::problem::{Precision, Problem};
 
 use super::Gpu;
 use super::bound::{Bound, WgpuBuffers};
@@ -26,10 +26,7 @@ struct Set {
 impl Set {
     /// Buffers for a work, with numbers in them to measure with.
     fn new(work: &WgpuWork, problem: &Problem) -> Result<Self, Error> {
-        let read = match problem.placement {
-            Placement::InPlace => [0, 0],
-            Placement::OutOfPlace => span::plane_bytes(problem, problem.input, span::input(problem)?),
-        };
+        let read = span::read_bytes(problem)?;
         let written = work.written()?;
         let double = problem.precision == Precision::F64;
         let noise = |plane: usize| measure::noise(read[plane].max(written[plane]), double, "processor");

@@ -194,11 +194,7 @@ fn build(gpu: &Gpu, kernel: &Kernel, text: String) -> Pipeline {
 impl WgpuWork {
     /// Bytes of each of the output's planes; in place, they also hold the input.
     pub fn written(&self) -> Result<[u64; 2], Error> {
-        let problem = &self.program.problem;
-        let (input, output) = (span::input(problem)?, span::output(problem)?);
-        let in_place = problem.placement == Placement::InPlace;
-        let both = if in_place && input.elements > output.elements { input } else { output };
-        Ok(span::plane_bytes(problem, problem.output, both))
+        span::written_bytes(&self.program.problem)
     }
 }
 
@@ -221,11 +217,11 @@ impl Execute for WgpuWork {
 
     fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
         let problem = &self.program.problem;
-        let (input, output) = (span::input(problem)?, span::output(problem)?);
+        let output = span::output(problem)?;
         let in_place = problem.placement == Placement::InPlace;
         let bytes = self.written()?;
         let read = match job.input {
-            Some(host) => self.planes(host, span::plane_bytes(problem, problem.input, input), true)?,
+            Some(host) => self.planes(host, span::read_bytes(problem)?, true)?,
             None => [None, None],
         };
         // Elements between those that are written come back too: they must be what they were.

@@ -15,8 +15,12 @@
 //! # Ok::<(), warpfft_core::Error>(())
 //! ```
 
+mod real;
+
 use crate::error::{Error, Side, Tensor};
 use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Placement, Precision, Problem};
+
+use real::Asked;
 
 /// Where the factor 1/n goes, as in numpy's `norm` argument; it takes the direction into account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,6 +43,7 @@ enum Batch {
 /// A request for a transform.
 #[derive(Debug, Clone)]
 pub struct Fft {
+    asked: Asked,
     shape: Vec<u64>,
     /// Axes of `shape` to transform, negative ones from the end; `None`: all.
     axes: Option<Vec<i64>>,
@@ -68,6 +73,7 @@ impl Fft {
     /// ```
     pub fn new(shape: impl Into<Vec<u64>>) -> Self {
         Self {
+            asked: Asked::Complex,
             shape: shape.into(),
             axes: None,
             strides: None,
@@ -230,22 +236,31 @@ impl Fft {
     /// [`Problem::validated`] refuses.
     pub fn build(self) -> Result<Problem, Error> {
         let (mut transform, mut batch) = (Vec::new(), Vec::new());
-        for (dim, transformed) in self.array_dims()?.into_iter().zip(self.transformed_axes()?) {
-            if transformed { transform.push(dim) } else { batch.push(dim) }
+        let (dims, transformed) = (self.array_dims()?, self.transformed_axes()?);
+        // Points along an axis on both sides: what is packed outside of them reaches over the larger.
+        let mut reaches = Vec::new();
+        let sides = self.sides()?;
+        for (axis, (dim, transformed)) in dims.into_iter().zip(transformed).enumerate() {
+            reaches.push(Reach { points: [sides[0][axis], sides[1][axis]], dim });
+            if transformed { transform.push((axis, dim)) } else { batch.push(dim) }
         }
         for (axis, asked) in self.batch.iter().enumerate() {
             let dim = match *asked {
                 Batch::Strided(dim) => dim,
-                Batch::Packed(n) => packed_outside(n, &transform, &batch).ok_or(Error::TooManyElements {
+                Batch::Packed(n) => packed_outside(n, &reaches).ok_or(Error::TooManyElements {
                     tensor: Tensor::Batch,
                     axis,
                     limit: ELEMENT_LIMIT,
                 })?,
             };
+            reaches.push(Reach { points: [dim.n; 2], dim });
             batch.push(dim);
         }
-        let scale = self.scale * self.norm_factor(&transform);
+        let kind = self.kind_of(&mut transform)?;
+        let transform: Vec<Dim> = transform.into_iter().map(|(_, dim)| dim).collect();
+        let scale = self.scale * self.norm_factor(self.norm_points(&transform, &kind));
         Problem {
+            kind,
             transform,
             batch,
             input_offset: self.input_offset,
@@ -266,8 +281,8 @@ impl Fft {
         let (input, output) = match &self.strides {
             Some((input, output)) => (input.clone(), output.clone()),
             None => {
-                let packed = row_major(&self.shape)?;
-                (packed.clone(), packed)
+                let [input, output] = self.sides()?;
+                (row_major(&input)?, row_major(&output)?)
             }
         };
         for (side, strides) in [(Side::Input, &input), (Side::Output, &output)] {
@@ -285,11 +300,7 @@ impl Fft {
         let Some(axes) = &self.axes else { return Ok(vec![true; rank]) };
         let mut transformed = vec![false; rank];
         for &axis in axes {
-            let from_start = if axis < 0 { i128::from(axis) + rank as i128 } else { i128::from(axis) };
-            let index = usize::try_from(from_start)
-                .ok()
-                .filter(|&index| index < rank)
-                .ok_or(Error::AxisOutOfRange { axis, rank })?;
+            let index = resolved(axis, rank)?;
             if std::mem::replace(&mut transformed[index], true) {
                 return Err(Error::AxisRepeated { axis: index });
             }
@@ -297,9 +308,7 @@ impl Fft {
         Ok(transformed)
     }
 
-    fn norm_factor(&self, transform: &[Dim]) -> f64 {
-        // Lengths of 0 and products that overflow are refused later; here they must only not panic.
-        let points: f64 = transform.iter().map(|dim| dim.n.max(1) as f64).product();
+    fn norm_factor(&self, points: f64) -> f64 {
         match (self.norm, self.direction) {
             (Some(Norm::Ortho), _) => 1.0 / points.sqrt(),
             (Some(Norm::Backward), Direction::Inverse) | (Some(Norm::Forward), Direction::Forward) => {
@@ -325,76 +334,28 @@ fn row_major(shape: &[u64]) -> Result<Vec<i64>, Error> {
     Ok(strides)
 }
 
+/// A dimension with the points that it has on both sides.
+struct Reach {
+    points: [u64; 2],
+    dim: Dim,
+}
+
 /// `n` repetitions outside of all dimensions given; `None` where the stride overflows.
-fn packed_outside(n: u64, transform: &[Dim], batch: &[Dim]) -> Option<Dim> {
-    let reach = |stride: fn(&Dim) -> i64| {
-        let dims = transform.iter().chain(batch);
-        let reaches = dims.map(|dim| u128::from(dim.n) * u128::from(stride(dim).unsigned_abs()));
+fn packed_outside(n: u64, given: &[Reach]) -> Option<Dim> {
+    let reach = |side: usize, stride: fn(&Dim) -> i64| {
+        let reaches = given
+            .iter()
+            .map(|one| u128::from(one.points[side]) * u128::from(stride(&one.dim).unsigned_abs()));
         i64::try_from(reaches.fold(1, u128::max)).ok()
     };
-    Some(Dim::new(n, reach(|dim| dim.is)?, reach(|dim| dim.os)?))
+    Some(Dim::new(n, reach(0, |dim| dim.is)?, reach(1, |dim| dim.os)?))
+}
+
+/// An axis counted from 0.
+fn resolved(axis: i64, rank: usize) -> Result<usize, Error> {
+    let from_start = if axis < 0 { i128::from(axis) + rank as i128 } else { i128::from(axis) };
+    usize::try_from(from_start).ok().filter(|&index| index < rank).ok_or(Error::AxisOutOfRange { axis, rank })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn norms_follow_numpy() {
-        let scale = |norm, direction| {
-            Fft::new([8, 2]).batch(3).direction(direction).norm(norm).scale(2.0).build().unwrap().scale
-        };
-        use Direction::{Forward, Inverse};
-        assert_eq!(scale(Norm::Backward, Forward), 2.0);
-        assert_eq!(scale(Norm::Backward, Inverse), 2.0 / 16.0);
-        assert_eq!(scale(Norm::Ortho, Forward), 0.5);
-        assert_eq!(scale(Norm::Ortho, Inverse), 0.5);
-        assert_eq!(scale(Norm::Forward, Forward), 2.0 / 16.0);
-        assert_eq!(scale(Norm::Forward, Inverse), 2.0);
-    }
-
-    #[test]
-    fn the_same_in_other_words_is_equal() {
-        let packed = Fft::new([5, 7]).batch(2).batch(3).build();
-        assert_eq!(packed, Fft::axes([6, 5, 7], [-1, 1]).build());
-        assert_eq!(packed, Fft::new([5, 7]).batch_strided(6, 35, 35).build());
-        assert_eq!(packed, Fft::new([5, 7]).strides(&[7, 1], &[7, 1]).batch(6).build());
-        let guru = [Dim::new(7, 1, 1), Dim::new(1, -9, 0), Dim::new(5, 7, 7)];
-        assert_eq!(packed, Fft::guru(&guru, &[Dim::new(2, 105, 105), Dim::new(3, 35, 35)]).build());
-        // The batch from its other end.
-        let backwards = Fft::new([5, 7]).batch_strided(6, -35, -35).offsets(175, 175).build();
-        assert_eq!(packed, backwards);
-    }
-
-    #[test]
-    fn refuses_axes_and_strides_that_do_not_fit() {
-        let axes = |axes: &[i64]| Fft::axes([2, 3, 4], axes).build().unwrap_err();
-        assert_eq!(axes(&[3]), Error::AxisOutOfRange { axis: 3, rank: 3 });
-        assert_eq!(axes(&[i64::MIN]), Error::AxisOutOfRange { axis: i64::MIN, rank: 3 });
-        assert_eq!(axes(&[0, -3]), Error::AxisRepeated { axis: 0 });
-        assert!(axes(&[-4]).to_string().ends_with("valid are -3 to 2"));
-        assert_eq!(
-            Fft::new([2, 3]).strides(&[3, 1], &[1]).build().unwrap_err(),
-            Error::StrideCount { side: Side::Output, expected: 2, got: 1 }
-        );
-    }
-
-    #[test]
-    fn refuses_what_overflows_or_is_empty() {
-        let huge = |fft: Fft| assert!(matches!(fft.build(), Err(Error::TooManyElements { .. })));
-        huge(Fft::new([1 << 40, 1 << 40]));
-        huge(Fft::new([1 << 40, 1 << 40, 1 << 40]));
-        huge(Fft::new([u64::MAX]));
-        huge(Fft::new([4]).batch(u64::MAX).batch(2));
-        huge(Fft::new([1 << 30]).batch(1 << 30));
-        assert_eq!(
-            Fft::new([4, 0]).build().unwrap_err(),
-            Error::EmptyDimension { tensor: Tensor::Transform, axis: 1 }
-        );
-        assert_eq!(
-            Fft::new([4]).batch(0).build().unwrap_err(),
-            Error::EmptyDimension { tensor: Tensor::Batch, axis: 0 }
-        );
-        assert!(matches!(Fft::new([4]).scale(f64::NAN).build(), Err(Error::Scale { .. })));
-    }
-}
+mod tests;
