@@ -4,7 +4,7 @@ mod cases;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft::core::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem};
 use warpfft::core::request::Fft;
 use warpfft::core::target::Limits;
 use warpfft::core::{self, Error as CoreError};
@@ -79,6 +79,7 @@ fn any_problem(random: &mut StdRng) -> Problem {
     let mut format = || if random.random() { Format::Planar } else { Format::Interleaved };
     let (input, output) = (format(), format());
     Problem {
+        kind: Kind::Complex,
         transform,
         batch,
         input_offset: any_number(random).unsigned_abs(),
