@@ -86,6 +86,7 @@ fn lines(n: u64, method: Method, (point, line): (i64, i64), precision: Precision
         load: None,
         store: None,
         scale: 1.0,
+        ends: [None; 2],
     }
 }
 
@@ -97,6 +98,13 @@ pub(crate) fn padded_stage(radix: u32) -> f64 {
 /// Copies of a pass in place whose stages take so many instructions for each point, about.
 pub(crate) fn padded_copies(instructions: f64) -> f64 {
     (1.0 + (instructions / convolution::ISSUE_BUDGET).powi(2)).sqrt()
+}
+
+/// Points that the folds of a pass hold beside the tile, or in its place.
+fn staged(pass: &Pass, useful: u64) -> u64 {
+    let ends = if pass.axes.is_empty() { 0 } else { pass.ends.iter().flatten().count() as u64 };
+    let coprime = pass.axes.iter().any(|axis| matches!(axis.method, Method::Coprime(_)));
+    useful * if coprime { ends } else { ends.min(1) }
 }
 
 /// What does not depend on the threads of a block: computed once for many thread counts.
@@ -124,6 +132,8 @@ pub struct Model<'a> {
     useful: f64,
     /// Points that Rader's rows set aside.
     aside: u64,
+    /// Points of the arrays of lines through which folds go: that of the exchanges serves where stages run in registers.
+    staged: u64,
     segments: f64,
     blocks: u64,
 }
@@ -166,6 +176,7 @@ impl<'a> Model<'a> {
             longest,
             useful: useful as f64 / f64::from(cluster),
             aside: pass.axes.iter().map(|axis| convolution::aside(axis, batch)).max().unwrap_or(0),
+            staged: staged(pass, useful),
             segments: memory::segments(pass, &tile, &digits, cut),
             blocks: tile.blocks(pass),
         })

@@ -9,7 +9,7 @@ use crate::kernel::Block;
 use crate::lower::digits::Digits;
 use crate::lower::tile::Tile;
 use crate::pass::{Array, CoprimePart, Method, PartKind, Pass};
-use crate::problem::Problem;
+use crate::problem::{Direction, Problem};
 use crate::program::{Compiled, Part};
 use crate::schedule::Schedule;
 use crate::target::{Limits, SECTOR_BYTES};
@@ -118,9 +118,9 @@ impl Explanation {
     /// Explains what was compiled for a device.
     pub fn of(compiled: &Compiled, limits: &Limits) -> Self {
         let problem = &compiled.program.problem;
-        let complex = problem.precision.complex_bytes();
-        let elements: u64 = problem.transform.iter().chain(&problem.batch).map(|dim| dim.n).product();
-        let bytes = 2 * elements * complex;
+        let count = |dims: &mut dyn Iterator<Item = (u64, i64)>| dims.map(|(n, _)| n).product::<u64>();
+        let bytes = count(&mut problem.input_dims()) * problem.input_element()
+            + count(&mut problem.output_dims()) * problem.output_element();
         let passes: Vec<PassSummary> = compiled
             .schedule
             .passes
@@ -130,7 +130,7 @@ impl Explanation {
             .map(|(i, (pass, part))| {
                 let kernel = &compiled.program.kernels[compiled.program.launches[part.launch].kernel];
                 let fused = fused(&compiled.schedule, i);
-                PassSummary { fused, ..summarise(pass, part, kernel, elements, limits) }
+                PassSummary { fused, ..summarise(pass, part, kernel, bytes, limits) }
             })
             .collect();
         Self {
@@ -150,20 +150,18 @@ fn summarise(
     pass: &Pass,
     part: &Part,
     kernel: &crate::kernel::Kernel,
-    elements: u64,
+    copied: u64,
     limits: &Limits,
 ) -> PassSummary {
     let took = cost::occupancy(pass, &part.tile, limits);
-    let moved = pass.elements();
-    let limited = |factor: Option<crate::pass::Pointwise>| {
+    let limited = |writes: bool, factor: Option<crate::pass::Pointwise>| {
         let kept = factor.and_then(|f| f.limit).map_or(1.0, |limit| {
             let indexed: u64 = indexed_elements(pass);
             (limit as f64 / indexed as f64).min(1.0)
         });
-        (moved as f64 * kept) as u64 * pass.precision.complex_bytes()
+        (pass.bytes(writes) as f64 * kept) as u64
     };
-    let (bytes_read, bytes_written) = (limited(pass.load), limited(pass.store));
-    let copied = 2 * elements * pass.precision.complex_bytes();
+    let (bytes_read, bytes_written) = (limited(false, pass.load), limited(true, pass.store));
     PassSummary {
         kernel: kernel.name.clone(),
         method: method(pass),
@@ -247,7 +245,17 @@ fn method(pass: &Pass) -> String {
             }
         })
         .collect();
-    let mut text = if axes.is_empty() { "copy".into() } else { axes.join(", ") };
+    let mut text = match pass.axes.is_empty() {
+        true if pass.folds() => String::new(),
+        true => "copy".into(),
+        false => axes.join(", "),
+    };
+    for (writes, fold) in [false, true].into_iter().zip(&pass.ends) {
+        let Some(fold) = fold else { continue };
+        let (what, side) =
+            (fold.formula.name(pass.direction == Direction::Inverse), if writes { "out" } else { "in" });
+        text += &format!("{}{what} of {} folded {side}", if text.is_empty() { "" } else { ", " }, fold.n);
+    }
     if let Some(modulus) = pass.twiddle {
         text += &format!(", twiddle {modulus}");
     }

@@ -1,6 +1,10 @@
 //! What one kernel does to memory: gather a tile by strides, transform one to three dimensions of it on the
 //! chip, multiply by twiddles or by a table, scatter by strides. A pass knows elements and bytes, not threads.
 
+mod fold;
+
+pub use fold::{Carry, Fold, Formula, Way, points};
+
 use crate::lower::twiddle::{Powers, exact_powers};
 use crate::problem::{Direction, Format, Precision};
 
@@ -221,6 +225,17 @@ pub enum TableKind {
         /// Entries.
         len: u64,
     },
+    /// `exp(-2 pi i (first + x step) / modulus)` for x in `0..len`.
+    ShiftedRoots {
+        /// Modulus.
+        modulus: u64,
+        /// The first exponent.
+        first: u64,
+        /// Distance of the exponents.
+        step: u64,
+        /// Entries.
+        len: u64,
+    },
     /// `exp(-i pi k^2 / n)` for k in `0..n`.
     Chirp {
         /// Length.
@@ -313,7 +328,7 @@ impl TableKind {
     pub fn len(self) -> u64 {
         match self {
             Self::Stage { radix, done, powers } => done * exact_powers(radix, powers).len() as u64,
-            Self::Roots { len, .. } => len,
+            Self::Roots { len, .. } | Self::ShiftedRoots { len, .. } => len,
             Self::Chirp { n } => n,
             Self::ChirpSpectrum { m, .. } | Self::ChirpRows { m, .. } => m,
             Self::RaderSpectrum { p, .. } => p - 1,
@@ -353,9 +368,60 @@ pub struct Pass {
     pub store: Option<Pointwise>,
     /// Factor on every output.
     pub scale: f64,
+    /// What stands between memory and the points, where they are read and where they are written. On such a side the
+    /// axis counts its points one by one and the array is what the fold says; without an axis, the first repeated
+    /// dimension counts the fold's items, and the other side holds points.
+    pub ends: [Option<Fold>; 2],
 }
 
 impl Pass {
+    /// What a fold of this pass does on its side.
+    pub fn way(&self, writes: bool) -> Way {
+        let back = self.direction == Direction::Inverse;
+        self.ends[usize::from(writes)]
+            .map_or(Way::Natural, |fold| fold.formula.ways(back)[usize::from(writes)])
+    }
+
+    /// Whether it is a fold and nothing else.
+    pub fn folds_alone(&self) -> bool {
+        self.axes.is_empty() && self.folds()
+    }
+
+    /// Whether memory does not hold its points on some side.
+    pub fn folds(&self) -> bool {
+        self.ends.iter().any(Option::is_some)
+    }
+
+    /// Bytes between neighbours of a side that lies packed.
+    pub fn element_bytes(&self, writes: bool) -> u64 {
+        match if writes { self.dst.format } else { self.src.format } {
+            Format::Interleaved | Format::Planar => self.precision.complex_bytes(),
+            Format::Real | Format::Apart(_) => self.precision.real_bytes(),
+        }
+    }
+
+    /// Bytes read, or written.
+    pub fn bytes(&self, writes: bool) -> u64 {
+        let format = if writes { self.dst.format } else { self.src.format };
+        let real = self.precision.real_bytes();
+        let element = match format {
+            Format::Interleaved | Format::Planar | Format::Apart(_) => 2 * real,
+            Format::Real => real,
+        };
+        let elements = match self.ends[usize::from(writes)] {
+            Some(fold) if self.axes.is_empty() => {
+                fold.elements() * self.batch[1..].iter().map(|dim| dim.n).product::<u64>()
+            }
+            Some(fold) => fold.elements() * self.repeats(),
+            None if self.folds_alone() => {
+                let points = self.ends.iter().flatten().map(Fold::points).sum::<u64>();
+                points * self.batch[1..].iter().map(|dim| dim.n).product::<u64>()
+            }
+            None => self.elements(),
+        };
+        elements * element
+    }
+
     /// Elements read or written (the larger), without padding.
     pub fn elements(&self) -> u64 {
         let axes: u64 = self.axes.iter().map(|axis| axis.dim.n).product();

@@ -9,6 +9,8 @@ mod address;
 mod kind;
 mod validate;
 
+pub(crate) use validate::continuing_pair;
+
 use std::ops::Range;
 
 pub use kind::{Kind, RealDim, RealKind, half};

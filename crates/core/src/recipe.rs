@@ -15,7 +15,7 @@ use crate::lower::tile::{self, Choice, Tile};
 use crate::pass::Pass;
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Precision, Problem};
+use crate::problem::{Kind, Precision, Problem};
 use crate::schedule::fuse::{self, Fuse, Offer};
 use crate::schedule::{self, Schedule};
 use crate::solve::{self, SOLVERS};
@@ -85,6 +85,9 @@ const MOST_TILES: usize = 8;
 /// ```
 pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec<Candidate>, Error> {
     let estimate = Draft::new(problem, limits, None, None)?;
+    if problem.kind != Kind::Complex {
+        return Ok(vec![Candidate { recipe: estimate.recipe(), copies: estimate.copies() }]);
+    }
     let mut drafts = vec![estimate.fused(problem, limits), estimate];
     for within in widths(limits) {
         let narrowed = narrowed(limits, within);
@@ -318,6 +321,16 @@ impl Recipe {
         problem: &Problem,
         limits: &Limits,
     ) -> Result<(Schedule, Vec<Choice>), Error> {
+        if problem.kind != Kind::Complex {
+            // The search offers one.
+            let only = Draft::new(problem, limits, None, None)?;
+            let same = only.recipe() == *self;
+            return if same {
+                Ok((only.schedule, only.choices))
+            } else {
+                Err(refused("it is of another problem".into()))
+            };
+        }
         if !widths(limits).contains(&self.within) {
             return Err(refused("what may share a pass is of another device".into()));
         }

@@ -3,6 +3,7 @@
 mod convolution;
 pub mod fuse;
 mod in_place;
+mod real;
 mod share;
 mod workspace;
 
@@ -52,11 +53,7 @@ impl Place {
 /// A length for which no solver has a plan on this device; less workspace allowed than is needed.
 pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     if problem.kind != Kind::Complex {
-        return Err(Error::Unsupported {
-            what: "real data".into(),
-            device: limits.name.clone(),
-            would_work: "the cpu device runs it".into(),
-        });
+        return real::schedule(problem, limits);
     }
     let planner = Planner::new(limits, problem.precision);
     let plans = problem
@@ -82,6 +79,9 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
 
 /// Schedules a problem by the given plans, one for each transform dimension, in the radices that they name.
 pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
+    if problem.kind != Kind::Complex {
+        return Err(Error::Recipe { detail: "plans are chosen for complex problems alone".into() });
+    }
     let schedule = with(problem, limits, &Planner::new(limits, problem.precision), plans, false)?;
     let (_, needed) = schedule.workspace(problem.precision);
     match problem.max_workspace {
@@ -163,11 +163,15 @@ impl Scheduler<'_> {
         let problem = self.problem;
         let dims = problem.transform.iter().chain(&problem.batch);
         let in_place = problem.placement == Placement::InPlace;
+        let format = if output { problem.output } else { problem.input };
+        // Imaginary parts that lie apart are behind the last element.
+        let reach = if let Format::Apart(distance) = format { distance.max(0) as u64 } else { 0 };
         Place {
             array: if output || in_place { Array::Output } else { Array::Input },
-            format: if output { problem.output } else { problem.input },
+            format,
             offset: if output { problem.output_offset } else { problem.input_offset },
-            span: if output || in_place { problem.output_span().end } else { problem.input_span().end },
+            span: reach
+                + if output || in_place { problem.output_span().end } else { problem.input_span().end },
             strides: dims.map(|dim| if output { dim.os } else { dim.is }).collect(),
         }
     }
@@ -226,6 +230,7 @@ impl Scheduler<'_> {
             load: None,
             store: None,
             scale: 1.0,
+            ends: [None; 2],
         }
     }
 

@@ -43,6 +43,9 @@ fn values(kind: TableKind) -> Vec<(f64, f64)> {
         TableKind::Roots { modulus, step, len } => {
             (0..len).map(|x| twiddle::root(x * step % modulus, modulus)).collect()
         }
+        TableKind::ShiftedRoots { modulus, first, step, len } => {
+            (0..len).map(|x| twiddle::root((first + x * step) % modulus, modulus)).collect()
+        }
         TableKind::Chirp { n } => twiddle::chirp(n),
         TableKind::ChirpSpectrum { n, m } => chirp_spectrum(n, m),
         TableKind::ChirpRows { n, m, radices } => chirp_rows(n, m, &radices),

@@ -116,6 +116,7 @@ fn forced(problem: &Problem, radices: &[&[u32]], tile: &Tile, limits: &Limits) -
         load: None,
         store: None,
         scale: problem.scale,
+        ends: [None; 2],
     };
     let lowered = lower::lower(&pass, tile, lower::Walk::Rising, limits, "forced");
     Program::of_pass(problem, &pass, lowered, limits).expect("the kernel is well formed")

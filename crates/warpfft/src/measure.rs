@@ -92,9 +92,12 @@ impl Plan {
 
 /// Bytes that a copy of a problem's data reads and writes.
 pub(crate) fn bytes(problem: &Problem) -> u64 {
-    let dims = problem.transform.iter().chain(&problem.batch);
-    let points = dims.fold(1_u64, |points, dim| points.saturating_mul(dim.n));
-    points.saturating_mul(2 * problem.precision.complex_bytes())
+    let count = |dims: &mut dyn Iterator<Item = (u64, i64)>| {
+        dims.fold(1_u64, |points, (n, _)| points.saturating_mul(n))
+    };
+    let read = count(&mut problem.input_dims()).saturating_mul(problem.input_element());
+    let written = count(&mut problem.output_dims()).saturating_mul(problem.output_element());
+    read.saturating_add(written)
 }
 
 /// The sets of buffers together, over the cache.

@@ -69,14 +69,14 @@ impl Model<'_> {
         let ends = |held: u32| if self.permutations > 0.0 { (2 * words + 1) * held + BESIDE } else { 0 };
         let full =
             lean.max(ends(flat)) + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32 + 20 * words;
-        let short = self.permutations > 0.0 && self.longest <= STAYING_POINTS;
+        let short = self.permutations > 0.0 && self.longest <= STAYING_POINTS && self.staged == 0;
         let stays = short && full <= STAYING_REGISTERS.min(file);
         // What is taken of the file leaves the assembler a margin, so that it need not spill.
         let most = limits.registers_per_thread.min(file * 4 / 5);
         let piecewise = !stays && ends(flat) > most;
         let lean = lean.max(ends(if piecewise { PIECE } else { flat }));
         let registers = if stays { full } else { lean };
-        let shared_bytes = (self.elements * self.bytes) as u32 + (self.aside * self.bytes) as u32;
+        let shared_bytes = ((self.elements + self.aside + self.staged) * self.bytes) as u32;
         if registers > most || shared_bytes > limits.shared_bytes {
             return None;
         }

@@ -1,7 +1,9 @@
 //! What memory costs beyond a plain copy: segments that are short, do not fill its sectors, or do not start with them.
 
+use std::borrow::Cow;
+
 use crate::lower::cluster::Cut;
-use crate::lower::digits::Digits;
+use crate::lower::digits::{Digit, Digits};
 use crate::lower::tile::Tile;
 use crate::math::factor::gcd;
 use crate::pass::{Pass, PassDim};
@@ -23,40 +25,69 @@ const OF_BLOCKS: Short = Short { sector: 0.44, two_sectors: 0.18, read: 0.27, wr
 /// Blocks of a cluster also wait for one another's.
 const OF_CLUSTERS: Short = Short { sector: 0.6, two_sectors: 0.2, read: 0.09, written: 0.64 };
 
+/// One side of a pass as memory sees it.
+struct View<'a> {
+    /// Bytes of an element.
+    bytes: u64,
+    /// Distance of neighbours of a line, where the side folds.
+    line: Option<i64>,
+    stride: fn(&PassDim) -> i64,
+    digits: Cow<'a, Digits>,
+    strides: Vec<i64>,
+}
+
+impl<'a> View<'a> {
+    fn of(pass: &Pass, digits: &'a Digits, writes: bool) -> Self {
+        let stride: fn(&PassDim) -> i64 = if writes { |dim| dim.os } else { |dim| dim.is };
+        let bytes = pass.element_bytes(writes);
+        let folded = pass.ends[usize::from(writes)].filter(|_| !pass.axes.is_empty());
+        let Some(fold) = folded else {
+            let strides = digits.weights(|digit| if writes { digit.os } else { digit.is });
+            return Self { bytes, line: None, stride, digits: Cow::Borrowed(digits), strides };
+        };
+        // What folds goes through its lines in the order in which they lie in memory.
+        let line = Digit { size: fold.elements() as u32, is: fold.stride, os: fold.stride, ..Digit::STILL };
+        let repeated = digits.all.iter().filter(|digit| digit.batch.is_some()).copied();
+        let digits = Digits::new(std::iter::once(line).chain(repeated).collect(), Vec::new());
+        let strides = digits.weights(|digit| if writes { digit.os } else { digit.is });
+        Self { bytes, line: Some(fold.stride), stride, digits: Cow::Owned(digits), strides }
+    }
+}
+
 /// Factor for the segments in which a tile reads and writes.
 pub(super) fn segments(pass: &Pass, tile: &Tile, digits: &Digits, cut: Option<Cut>) -> f64 {
-    let bytes = pass.precision.complex_bytes();
     let short = if cut.is_some() { OF_CLUSTERS } else { OF_BLOCKS };
-    let side =
-        |block: Option<usize>, stride: fn(&PassDim) -> i64, strides: &[i64], partly: f64, line: f64| {
-            let run = digits.run(&digits.by_stride(&[block], strides), strides) * bytes;
-            let aligned = alignment(pass, tile, stride);
-            let whole = match SECTOR.saturating_sub(aligned) {
-                0 => (run.div_ceil(SECTOR) * SECTOR) as f64 / run as f64,
-                missed => 1.0 + partly * missed as f64 / run as f64,
-            };
-            let short = match run {
-                0..=SECTOR => short.sector,
-                33..=64 => short.two_sectors,
-                _ => line * (LINE - aligned) as f64 / run.max(LINE) as f64,
-            };
-            whole + short
+    let side = |view: View<'_>, block: Option<usize>, partly: f64, line: f64| {
+        let order = view.digits.by_stride(&[block], &view.strides);
+        let run = view.digits.run(&order, &view.strides) * view.bytes;
+        let aligned = alignment(pass, tile, &view);
+        let whole = match SECTOR.saturating_sub(aligned) {
+            0 => (run.div_ceil(SECTOR) * SECTOR) as f64 / run as f64,
+            missed => 1.0 + partly * missed as f64 / run as f64,
         };
+        let short = match run {
+            0..=SECTOR => short.sector,
+            33..=64 => short.two_sectors,
+            _ => line * (LINE - aligned) as f64 / run.max(LINE) as f64,
+        };
+        whole + short
+    };
     let (before, after) = (cut.map(|cut| cut.before), cut.map(|cut| cut.after));
-    let read = side(before, |dim| dim.is, &digits.weights(|digit| digit.is), 0.0, short.read);
-    let written = side(after, |dim| dim.os, &digits.weights(|digit| digit.os), PARTLY_WRITTEN, short.written);
+    let read = side(View::of(pass, digits, false), before, 0.0, short.read);
+    let written = side(View::of(pass, digits, true), after, PARTLY_WRITTEN, short.written);
     (read + written) / 2.0
 }
 
 /// Bytes, a line at most, of which the start of every segment of a tile is a multiple.
-fn alignment(pass: &Pass, tile: &Tile, stride: fn(&PassDim) -> i64) -> u64 {
-    let bytes = pass.precision.complex_bytes();
-    let axes = pass.axes.iter().map(|axis| (&axis.dim, axis.dim.n));
-    let repeated = pass.batch.iter().zip(&tile.batch).map(|(dim, &held)| (dim, held));
+fn alignment(pass: &Pass, tile: &Tile, view: &View<'_>) -> u64 {
+    let bytes = view.bytes;
+    let own = |dim: &PassDim| view.line.unwrap_or_else(|| (view.stride)(dim));
+    let axes = pass.axes.iter().map(|axis| (own(&axis.dim), axis.dim.n, axis.dim.n));
+    let repeated = pass.batch.iter().zip(&tile.batch).map(|(dim, &held)| ((view.stride)(dim), dim.n, held));
     let mut dims: Vec<(u64, u64, u64)> = axes
         .chain(repeated)
-        .filter(|(dim, _)| dim.n > 1)
-        .map(|(dim, held)| (stride(dim).unsigned_abs(), dim.n, held))
+        .filter(|&(_, n, _)| n > 1)
+        .map(|(stride, n, held)| (stride.unsigned_abs(), n, held))
         .collect();
     dims.sort_unstable();
     // Dimensions that a segment runs through, then those that move it.
@@ -74,7 +105,7 @@ fn alignment(pass: &Pass, tile: &Tile, stride: fn(&PassDim) -> i64) -> u64 {
             whole = false;
         }
     }
-    aligned
+    aligned.max(1)
 }
 
 #[cfg(test)]
@@ -88,7 +119,8 @@ mod tests {
         let problem = Fft::axes(n, [0]).build().expect("a problem");
         let pass = &schedule::schedule(&problem, &Limits::h200()).expect("a schedule").passes[0];
         let tile = Tile { threads: 64, cluster: 1, batch };
-        [alignment(pass, &tile, |dim| dim.is), alignment(pass, &tile, |dim| dim.os)]
+        let digits = Digits::of(pass, &tile);
+        [false, true].map(|writes| alignment(pass, &tile, &View::of(pass, &digits, writes)))
     }
 
     #[test]

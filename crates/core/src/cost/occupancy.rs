@@ -71,7 +71,7 @@ impl Model<'_> {
         if over || shared_bytes > limits.shared_bytes {
             return None;
         }
-        let exchanges = self.stages.len() > 1;
+        let exchanges = self.stages.len() > 1 || self.staged > 0;
         let shared = if exchanges { limits.shared_per_sm / (shared_bytes + 1024) } else { u32::MAX };
         let most = shared.min(limits.threads_per_sm / warps).min(limits.blocks_per_sm);
         if self.cluster > 1 {
@@ -167,7 +167,7 @@ impl Model<'_> {
     /// Shared memory of a block in bytes, without padding.
     fn shared_bytes(&self) -> u32 {
         let tickets = if self.cluster > 1 { TICKET_BYTES } else { 0 };
-        (self.elements * self.bytes) as u32 + tickets
+        (self.elements.max(self.staged) * self.bytes) as u32 + tickets
     }
 
     /// What a thread of a cluster's block needs.

@@ -16,7 +16,7 @@ impl Lowering<'_> {
         if self.caches[0] != Cache::Default {
             return self.caches[0];
         }
-        let bytes = self.pass.precision.complex_bytes();
+        let bytes = self.pass.element_bytes(false);
         let sources = self.digits.weights(|digit| digit.is);
         let row = self.digits.run(&self.digits.by_stride(&[layout.block], &sources), &sources) * bytes;
         let mut repeated = self.pass.batch.iter().zip(&self.tile.batch);

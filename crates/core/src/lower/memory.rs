@@ -23,6 +23,8 @@ pub(super) struct Side {
     weights: Vec<i64>,
     /// Uniform start of the tile in reals, `U32`, or `U64` where the array needs it.
     base: Value,
+    /// It is the block's own array.
+    staged: bool,
 }
 
 /// Whether an element is there.
@@ -41,7 +43,13 @@ impl Lowering<'_> {
             self.declare(self.pass.src, access, Slot::Source, "src");
         }
         let access = if in_place { Access::ReadWrite } else { Access::Write };
-        self.declare(self.pass.dst, access, Slot::Destination, "dst");
+        let mut dst = self.pass.dst;
+        if in_place {
+            // Reals and complex numbers may share the array.
+            let reals = self.pass.src.format.step() * self.pass.src.span;
+            dst.span = dst.span.max(reals / dst.format.step());
+        }
+        self.declare(dst, access, Slot::Destination, "dst");
     }
 
     pub(super) fn declare(&mut self, operand: Operand, access: Access, slot: fn(u8) -> Slot, name: &str) {
@@ -81,6 +89,19 @@ impl Lowering<'_> {
 
     pub(super) fn side(&mut self, writes: bool) -> Side {
         let operand = if writes { self.pass.dst } else { self.pass.src };
+        if self.staged(writes) {
+            let space = self.line_space(writes);
+            let weights = self.staged_weights(writes).iter().map(|weight| 2 * weight).collect();
+            let operand = Operand { format: Format::Interleaved, offset: 0, ..operand };
+            return Side {
+                operand,
+                planes: vec![space],
+                step: 2,
+                weights,
+                base: self.b.u32(0),
+                staged: true,
+            };
+        }
         let slot = self.sides[usize::from(writes)];
         let step = operand.format.step() as i64;
         let planes = (0..operand.format.planes() as u8).map(|plane| self.space_of(slot(plane))).collect();
@@ -93,7 +114,7 @@ impl Lowering<'_> {
             let slot = self.b.convert(ty, share.slot);
             base = self.b.add(base, slot);
         }
-        Side { operand, planes, step, weights, base }
+        Side { operand, planes, step, weights, base, staged: false }
     }
 
     /// Pointers into the planes for a slot, and the constant distance beside them.
@@ -279,6 +300,7 @@ impl Lowering<'_> {
             && others_even
             && origins_even
             && !limited
+            && !side.staged
     }
 
     pub(super) fn load(&mut self, layout: &Layout) -> Held {
@@ -302,7 +324,7 @@ impl Lowering<'_> {
     ) -> Vec<Cx> {
         let limited = bounds.is_some() || self.pass.load.is_some_and(|what| what.limit.is_some());
         let pairs = self.pairs(side, layout, limited);
-        let cache = self.reading(layout);
+        let cache = if side.staged { Cache::Default } else { self.reading(layout) };
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let inside = self.inside(layout, slot);
         let (pointers, base) = self.pointers(side, layout, slot);
@@ -384,7 +406,7 @@ impl Lowering<'_> {
     ) {
         let limited = bounds.is_some() || self.pass.store.is_some_and(|what| what.limit.is_some());
         let pairs = self.pairs(side, layout, limited);
-        let cache = self.caches[1];
+        let cache = if side.staged { Cache::Default } else { self.caches[1] };
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let inside = self.inside(layout, slot);
         let (pointers, base) = self.pointers(side, layout, slot);
@@ -394,7 +416,8 @@ impl Lowering<'_> {
             .zip(&factors)
             .map(|(&x, (_, factor))| {
                 let x = factor.map_or(x, |factor| self.b.cmul(x, factor));
-                if self.pass.scale == 1.0 { x } else { self.b.cscale(x, self.pass.scale) }
+                // A fold scales as it takes the points to memory.
+                if self.pass.scale == 1.0 || side.staged { x } else { self.b.cscale(x, self.pass.scale) }
             })
             .collect();
         let width = if pairs { 2 } else { 1 };

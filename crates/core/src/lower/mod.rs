@@ -6,6 +6,7 @@ pub mod cluster;
 mod coprime;
 pub mod digits;
 pub mod exchange;
+mod fold;
 pub mod fused;
 mod in_place;
 mod line;
@@ -93,6 +94,8 @@ pub(crate) struct Lowering<'a> {
     /// What the block shares with others of a fused launch.
     share: Option<fused::Share>,
     shared: Option<Space>,
+    /// Arrays of a convolution's lines on the way in and out, where these fold.
+    lines: [Option<Space>; 2],
     /// A shared array that another pass of the launch has used, and its blocks do not.
     spare: Option<Space>,
     shared_limit: u32,
@@ -193,6 +196,7 @@ impl<'a> Lowering<'a> {
             prefetches: false,
             share: None,
             shared: None,
+            lines: [None; 2],
             spare: None,
             shared_limit: limits.shared_bytes,
             registers: limits
@@ -252,6 +256,15 @@ impl<'a> Lowering<'a> {
     }
 
     fn run(&mut self) {
+        if self.pass.folds_alone() {
+            return self.fold_alone();
+        }
+        self.fold_in();
+        self.run_stages();
+        self.fold_out();
+    }
+
+    fn run_stages(&mut self) {
         let pass = self.pass;
         if let [axis] = &pass.axes[..]
             && let Method::Coprime(parts) = &axis.method
@@ -279,6 +292,10 @@ impl<'a> Lowering<'a> {
         }
         if self.pass.moves() && self.exchanges == 0 {
             // Threads store to where others of the block have loaded.
+            self.b.barrier();
+        }
+        if self.staged(true) && self.shared.is_some() {
+            // The array of the lines is that of the exchanges, which others may still read.
             self.b.barrier();
         }
         self.store(&store, &held);
@@ -339,8 +356,12 @@ impl<'a> Lowering<'a> {
         writes: bool,
     ) -> Layout {
         let [low, high] = self.digits.parts(register);
+        if self.staged(writes) {
+            let strides = self.staged_weights(writes);
+            return Layout { register, order: self.digits.by_stride(&[low, high, block], &strides), block };
+        }
         let direct = Layout { register, order: self.digits.by_stride(&[low, high, block], strides), block };
-        let bytes = self.pass.precision.complex_bytes();
+        let bytes = self.pass.element_bytes(writes);
         let run = self.digits.run(&direct.order, strides) * bytes;
         let linear = self.digits.by_stride(&[block], strides);
         let whole = self.digits.run(&linear, strides) * bytes;

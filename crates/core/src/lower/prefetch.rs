@@ -77,6 +77,7 @@ impl Lowering<'_> {
         let whole = self.digits.run(&self.digits.by_stride(&[], &sources), &sources);
         if whole != u64::from(self.digits.elements())
             || self.pass.load.is_some()
+            || self.pass.folds()
             || self.pass.src.format != Format::Interleaved
         {
             return false;

@@ -61,7 +61,10 @@ impl Lowering<'_> {
             | TableKind::ChirpSpectrum { .. }
             | TableKind::ChirpRows { .. } => Cache::Default,
             TableKind::Chirp { .. } if self.convolves() => Cache::Default,
-            TableKind::Chirp { .. } | TableKind::Stage { .. } | TableKind::Roots { .. } => Cache::ReadOnly,
+            TableKind::Chirp { .. }
+            | TableKind::Stage { .. }
+            | TableKind::Roots { .. }
+            | TableKind::ShiftedRoots { .. } => Cache::ReadOnly,
             TableKind::Places { .. } if self.turns.is_some() => Cache::ReadOnly,
             TableKind::Places { .. } => Cache::Default,
         }

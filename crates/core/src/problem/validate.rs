@@ -173,7 +173,7 @@ impl Problem {
 
 /// Two dimensions of which the first goes on where the second ends, on both sides. Not only neighbours in the
 /// order: interleaved strides may put a third between them.
-fn continuing_pair(dims: &[Dim]) -> Option<(usize, usize)> {
+pub(crate) fn continuing_pair(dims: &[Dim]) -> Option<(usize, usize)> {
     let continues = |outer: &Dim, inner: &Dim| {
         let n = i128::from(inner.n);
         i128::from(outer.is) == n * i128::from(inner.is) && i128::from(outer.os) == n * i128::from(inner.os)

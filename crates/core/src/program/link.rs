@@ -7,7 +7,7 @@ use crate::lower::fused::{self, Ring};
 use crate::lower::tile::{Choice, Tile};
 use crate::lower::{self, Lowered, Slot, Walk};
 use crate::pass::{Array, Pass, TableKind};
-use crate::problem::{Precision, Problem};
+use crate::problem::{Direction, Precision, Problem};
 use crate::tables;
 use crate::target::Limits;
 
@@ -158,7 +158,13 @@ fn name(pass: &Pass) -> String {
     for axis in &pass.axes {
         name += &format!("_{}", axis.dim.n);
     }
-    if pass.axes.is_empty() {
+    let back = pass.direction == Direction::Inverse;
+    for (fold, side) in pass.ends.iter().zip(["in", "out"]) {
+        if let Some(fold) = fold {
+            name += &format!("_{}_{side}", fold.formula.name(back));
+        }
+    }
+    if pass.axes.is_empty() && !pass.folds() {
         name += "_copy";
     }
     name + match pass.precision {
@@ -184,10 +190,11 @@ fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
     }
     too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;
     for side in [pass.src, pass.dst] {
-        let bytes = side.span * pass.precision.complex_bytes();
+        let reals = side.span * side.format.step() * side.format.planes() as u64;
+        let bytes = reals * pass.precision.real_bytes();
         too_large("bytes of one array", bytes, limits.max_buffer_bytes, limits)?;
         if !limits.index64 {
-            too_large("reals of one array", 2 * side.span, u64::from(u32::MAX / 2), limits)?;
+            too_large("reals of one array", reals, u64::from(u32::MAX / 2), limits)?;
         }
     }
     Ok(())

@@ -214,7 +214,7 @@ impl Pair {
         let plain = |pass: &Pass| {
             let stages = |method: &Method| matches!(method, Method::MixedRadix(_));
             let even = |axis: &Axis| axis.digits.is_empty() && stages(&axis.method);
-            !pass.moves() && !pass.axes.is_empty() && pass.axes.iter().all(even)
+            !pass.moves() && !pass.folds() && !pass.axes.is_empty() && pass.axes.iter().all(even)
         };
         let whole = |factor: Option<Pointwise>| factor.is_none_or(|factor| factor.limit.is_none());
         // What is overwritten must be what the same item has read.

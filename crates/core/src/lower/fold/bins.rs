@@ -1,0 +1,230 @@
+//! One frequency and its mirror image: what a spectrum of reals, and all that follows from it, is made of.
+
+use crate::kernel::{Cx, Value};
+use crate::lower::Lowering;
+use crate::pass::{Carry, Fold, Formula, TableKind};
+use crate::problem::RealKind;
+
+use super::Item;
+
+/// A value of a line's spectrum.
+struct Bin {
+    line: usize,
+    /// Frequency.
+    at: Value,
+    value: Cx,
+    on: Option<Value>,
+}
+
+impl Lowering<'_> {
+    /// From points to what memory holds.
+    pub(super) fn bins_out(&mut self, fold: &Fold, item: &Item) {
+        let bins = self.parted(fold, item);
+        let halved = if matches!(fold.carry, Carry::Single) { 1.0 } else { 0.5 };
+        let twice = if matches!(fold.formula, Formula::Reals { kind: RealKind::Dct2 | RealKind::Dst2, .. }) {
+            2.0
+        } else {
+            1.0
+        };
+        let scale = self.pass.scale * halved * twice;
+        for bin in bins {
+            self.put_bin(fold, item, &bin, scale);
+        }
+    }
+
+    fn put_bin(&mut self, fold: &Fold, item: &Item, bin: &Bin, scale: f64) {
+        let line = &item.lines[bin.line];
+        let x = bin.value;
+        let (kind, orthogonal) = match fold.formula {
+            Formula::Spectrum { conjugate } => {
+                let x = self.b.cscale(x, scale);
+                let im = self.negated(x.im, conjugate);
+                return self.put_point(line, bin.at, Cx { re: x.re, im }, bin.on);
+            }
+            Formula::Reals { kind, orthogonal } => (kind, orthogonal),
+        };
+        // Item 0 holds the frequencies that are their own mirror images.
+        let inner = self.is_not(item.index, 0);
+        let paired = self.also(bin.on, inner);
+        let mirror = self.mirrored(fold.n, bin.at);
+        let sine = matches!(kind, RealKind::Dst1 | RealKind::Dst2);
+        let scale_of = self.b.float(self.real, scale);
+        let edge = if orthogonal {
+            let edge = self.b.float(self.real, scale * std::f64::consts::FRAC_1_SQRT_2);
+            self.b.select(inner, scale_of, edge)
+        } else {
+            scale_of
+        };
+        match kind {
+            RealKind::Dct1 => {
+                let y = self.b.mul(x.re, edge);
+                self.put_real(line, bin.at, y, bin.on);
+            }
+            RealKind::Dst1 => {
+                let y = self.b.mul(x.im, scale_of);
+                let y = self.b.neg(y);
+                let before = self.b.add_const(bin.at, u64::from(u32::MAX));
+                self.put_real(line, before, y, paired);
+            }
+            RealKind::Dct2 | RealKind::Dst2 => {
+                let w = self.quarter_root(fold.n, bin.at, bin.on);
+                let x = self.b.cmul(x, w);
+                let edge = if orthogonal { self.first_of_bins(bin, edge, scale_of) } else { edge };
+                let (re, im) = (self.b.mul(x.re, edge), self.b.mul(x.im, scale_of));
+                let im = self.b.neg(im);
+                let one = self.b.u32(1);
+                let [first, second] =
+                    if sine { [self.b.sub(mirror, one), self.b.sub(bin.at, one)] } else { [bin.at, mirror] };
+                self.put_real(line, first, re, bin.on);
+                self.put_real(line, second, im, paired);
+            }
+            RealKind::Dht => {
+                let (minus, plus) = (self.b.sub(x.re, x.im), self.b.add(x.re, x.im));
+                let (minus, plus) = (self.b.mul(minus, scale_of), self.b.mul(plus, scale_of));
+                self.put_real(line, bin.at, minus, bin.on);
+                self.put_real(line, mirror, plus, paired);
+            }
+            _ => {
+                let (re, im) = (self.b.mul(x.re, scale_of), self.b.mul(x.im, scale_of));
+                self.put_real(line, bin.at, re, bin.on);
+                self.put_real(line, mirror, im, paired);
+            }
+        }
+    }
+
+    /// The weight of frequency 0, and of no other: item 0 may also hold the last one.
+    fn first_of_bins(&mut self, bin: &Bin, edge: Value, usual: Value) -> Value {
+        let inner = self.is_not(bin.at, 0);
+        self.b.select(inner, usual, edge)
+    }
+
+    /// The spectrum of reals that points carry, at an item's frequency and, where points are halves, at its mirror
+    /// image: twice its value unless points carry one real each.
+    fn parted(&mut self, fold: &Fold, item: &Item) -> Vec<Bin> {
+        let points = fold.points();
+        let k = item.index;
+        let a = self.get_point(&item.points, k, item.on);
+        if matches!(fold.carry, Carry::Single) {
+            return vec![Bin { line: 0, at: k, value: a, on: item.on }];
+        }
+        let mirror = self.mirrored(points, k);
+        let inner = self.is_not(k, 0);
+        let wrapped = self.b.select(inner, mirror, k);
+        let b = self.get_point(&item.points, wrapped, item.on);
+        let b = self.conjugate(b);
+        let (even, odd) = (self.b.cadd(a, b), self.b.csub(a, b));
+        let odd = self.b.cmul_i(odd, true);
+        if let Carry::Rows(_) = fold.carry {
+            return vec![
+                Bin { line: 0, at: k, value: even, on: item.on },
+                Bin { line: 1, at: k, value: odd, on: item.on },
+            ];
+        }
+        let w = self.unit_root(2 * points, k, item.on);
+        let odd = self.b.cmul(odd, w);
+        let other = self.b.csub(even, odd);
+        let first = Bin { line: 0, at: k, value: self.b.cadd(even, odd), on: item.on };
+        let value = self.conjugate(other);
+        vec![first, Bin { line: 0, at: mirror, value, on: self.unpaired(points, k, item.on) }]
+    }
+
+    /// Where a frequency is not its own mirror image in the middle.
+    fn unpaired(&mut self, points: u64, k: Value, on: Option<Value>) -> Option<Value> {
+        if !points.is_multiple_of(2) {
+            return on;
+        }
+        let apart = self.is_not(k, points / 2);
+        self.also(on, apart)
+    }
+
+    /// From what memory holds to points.
+    pub(super) fn bins_in(&mut self, fold: &Fold, item: &Item) {
+        let points = fold.points();
+        let k = item.index;
+        let mirror = self.mirrored(points, k);
+        let inner = self.is_not(k, 0);
+        let paired = self.also(item.on, inner);
+        let first = self.bin_of(fold, item, (0, k), inner);
+        let (own, image, image_on) = match fold.carry {
+            Carry::Single => (first, self.conjugate(first), paired),
+            Carry::Rows(_) => {
+                let second = self.bin_of(fold, item, (1, k), inner);
+                let turned = self.b.cmul_i(second, false);
+                let (conjugate, other) = (self.conjugate(first), self.conjugate(second));
+                let other = self.b.cmul_i(other, false);
+                (self.b.cadd(first, turned), self.b.cadd(conjugate, other), paired)
+            }
+            Carry::Halves => {
+                let last = self.bin_of(fold, item, (0, mirror), inner);
+                let last = self.conjugate(last);
+                let (even, odd) = (self.b.cadd(first, last), self.b.csub(first, last));
+                let w = self.unit_root(2 * points, k, item.on);
+                let w = self.conjugate(w);
+                let odd = self.b.cmul(odd, w);
+                let turned = self.b.cmul_i(odd, false);
+                let own = self.b.cadd(even, turned);
+                let (even, odd) = (self.conjugate(even), self.conjugate(odd));
+                let turned = self.b.cmul_i(odd, false);
+                (own, self.b.cadd(even, turned), self.unpaired(points, k, paired))
+            }
+        };
+        self.put_point(&item.points, k, own, item.on);
+        self.put_point(&item.points, mirror, image, image_on);
+    }
+
+    /// A value of the spectrum that memory stands for. At frequencies that are their own mirror images it is real.
+    fn bin_of(&mut self, fold: &Fold, item: &Item, (line, at): (usize, Value), inner: Value) -> Cx {
+        let line = &item.lines[line];
+        let on = item.on;
+        let zero = self.b.float(self.real, 0.0);
+        let (kind, orthogonal) = match fold.formula {
+            Formula::Spectrum { conjugate } => {
+                let x = self.get_point(line, at, on);
+                let im = self.negated(x.im, conjugate);
+                return Cx { re: x.re, im: self.b.select(inner, im, zero) };
+            }
+            Formula::Reals { kind, orthogonal } => (kind, orthogonal),
+        };
+        let mirror = self.mirrored(fold.n, at);
+        if kind == RealKind::FromHalfComplex {
+            let re = self.get_real(line, at, on);
+            let paired = self.also(on, inner);
+            let im = self.get_real(line, mirror, paired);
+            return Cx { re, im: self.b.select(inner, im, zero) };
+        }
+        // The mirror image of frequency 0 lies beyond the line, and counts as 0.
+        let behind = self.is_not(at, 0);
+        let behind = self.also(on, behind);
+        let one = self.b.u32(1);
+        let [first, second] = if kind == RealKind::Dst3 {
+            [self.b.sub(mirror, one), self.b.sub(at, one)]
+        } else {
+            [at, mirror]
+        };
+        let mut re = self.get_real(line, first, on);
+        let im = self.get_real(line, second, behind);
+        if orthogonal {
+            let zeroth = self.is_not(at, 0);
+            let root = self.b.float(self.real, std::f64::consts::SQRT_2);
+            let weighted = self.b.mul(re, root);
+            re = self.b.select(zeroth, re, weighted);
+        }
+        let w = self.quarter_root(fold.n, at, on);
+        let w = self.conjugate(w);
+        let im = self.b.neg(im);
+        let x = self.b.cmul(Cx { re, im }, w);
+        Cx { re: x.re, im: self.b.select(inner, x.im, zero) }
+    }
+
+    /// `exp(-2 pi i k / modulus)` for k up to a quarter of it, about.
+    fn unit_root(&mut self, modulus: u64, k: Value, on: Option<Value>) -> Cx {
+        let table = TableKind::Roots { modulus, step: 1, len: modulus / 4 + 1 };
+        self.table_load(table, k, 0, on)
+    }
+
+    /// `exp(-i pi k / (2 n))` for k up to half of n, about.
+    fn quarter_root(&mut self, n: u64, k: Value, on: Option<Value>) -> Cx {
+        let table = TableKind::Roots { modulus: 4 * n, step: 1, len: n / 2 + 1 };
+        self.table_load(table, k, 0, on)
+    }
+}

@@ -1,0 +1,215 @@
+//! What stands between memory and a pass's points ([`crate::pass::Fold`]). A side that folds goes through an array of
+//! the block: lines come in from memory in the order in which they lie there, each thread takes a few elements of a
+//! line at a time, and the stages find their points in the array; and the same on the way out. Where the points do
+//! not fit the chip, a fold is a pass of its own, from memory to memory.
+
+mod bins;
+mod port;
+mod samples;
+mod turned;
+
+use std::ops::Range;
+
+use crate::kernel::{Space, Type, Value};
+use crate::pass::{Carry, Fold, Way};
+use crate::problem::{Direction, Format};
+
+use super::Lowering;
+use super::digits::{Digit, Digits, Layout};
+use port::{Port, masked};
+
+/// Where the points are that a fold fills or empties.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Points {
+    /// The block's own array.
+    Block(Space),
+    /// The other side of the pass.
+    Memory,
+}
+
+/// A few elements of a line, and where the line lies.
+struct Item {
+    /// Which.
+    index: Value,
+    /// Whether it is there; `None`: it is.
+    on: Option<Value>,
+    /// The lines in memory, two where points carry two.
+    lines: Vec<Port>,
+    /// The line of points.
+    points: Port,
+}
+
+impl Lowering<'_> {
+    /// A side that folds, and its fold.
+    fn end(&self, writes: bool) -> Option<Fold> {
+        self.pass.ends[usize::from(writes)]
+    }
+
+    /// Whether a side of the pass is the block's own array.
+    pub(super) fn staged(&self, writes: bool) -> bool {
+        self.end(writes).is_some() && !self.pass.axes.is_empty()
+    }
+
+    /// Points of a line in the block's array, one after the other.
+    fn line_points(&self) -> i64 {
+        self.pass.axes.iter().map(|axis| axis.dim.n as i64).product()
+    }
+
+    /// Distance of each digit in the block's array, in points.
+    pub(super) fn staged_weights(&self, writes: bool) -> Vec<i64> {
+        self.digits.weights(|digit| match digit.batch {
+            Some(d) => self.line_points() * self.tile.batch[..d].iter().product::<u64>() as i64,
+            None if writes => digit.os,
+            None => digit.is,
+        })
+    }
+
+    /// The block's array of lines. Stages in registers leave the array of their exchanges free at both ends.
+    pub(super) fn line_space(&mut self, writes: bool) -> Space {
+        let len = 2 * self.line_points() as u32 * self.tile.batch.iter().product::<u64>() as u32;
+        if !self.convolves_in_place() {
+            let space = *self.shared.get_or_insert_with(|| self.b.shared("tile", self.real, 0));
+            self.b.grow_shared(space, len);
+            return space;
+        }
+        let (real, name) = (self.real, if writes { "out" } else { "in" });
+        let place = &mut self.lines[usize::from(writes)];
+        *place.get_or_insert_with(|| self.b.shared(name, real, len))
+    }
+
+    /// Whether the tile stays in shared memory while its stages run.
+    fn convolves_in_place(&self) -> bool {
+        self.pass.axes.iter().any(|axis| matches!(axis.method, crate::pass::Method::Coprime(_)))
+    }
+
+    /// Brings lines from memory into the block's array.
+    pub(super) fn fold_in(&mut self) {
+        if self.staged(false) {
+            let space = self.line_space(false);
+            self.fold(false, Points::Block(space));
+            self.b.barrier();
+        }
+    }
+
+    /// Takes lines from the block's array to memory.
+    pub(super) fn fold_out(&mut self) {
+        if self.staged(true) {
+            self.b.barrier();
+            self.index_anew();
+            let space = self.line_space(true);
+            self.fold(true, Points::Block(space));
+        }
+    }
+
+    /// A pass that folds and does nothing else.
+    pub(super) fn fold_alone(&mut self) {
+        self.fold(self.end(true).is_some(), Points::Memory);
+    }
+
+    fn fold(&mut self, writes: bool, points: Points) {
+        let Some(fold) = self.end(writes) else { return };
+        let way = self.pass.way(writes);
+        let alone = self.pass.axes.is_empty();
+        let digits = if alone { self.digits.clone() } else { self.item_digits(&fold, way, writes) };
+        let whole = std::mem::replace(&mut self.digits, digits);
+        let direction = std::mem::replace(&mut self.direction, Direction::Forward);
+        let strides = self.digits.weights(|digit| if writes { digit.os } else { digit.is });
+        let layout = Layout { register: None, order: self.digits.by_stride(&[], &strides), block: None };
+        for slot in self.slots_of(&layout) {
+            let item = self.item(&fold, writes, points, &layout, slot);
+            match way {
+                Way::Natural => {}
+                Way::Bins if writes => self.bins_out(&fold, &item),
+                Way::Bins => self.bins_in(&fold, &item),
+                Way::Samples if writes => self.samples_out(&fold, &item),
+                Way::Samples => self.samples_in(&fold, &item),
+                Way::Turned if writes => self.turned_out(&fold, &item),
+                Way::Turned => self.turned_in(&fold, &item),
+            }
+        }
+        self.digits = whole;
+        self.direction = direction;
+    }
+
+    fn slots_of(&self, layout: &Layout) -> Range<u32> {
+        0..layout.slots(&self.digits, self.threads.count)
+    }
+
+    /// A tile's items, and the lines that they are of.
+    fn item_digits(&self, fold: &Fold, way: Way, writes: bool) -> Digits {
+        let stride = |own| if writes { (0, own) } else { (own, 0) };
+        let (is, os) = stride(fold.stride);
+        let items = Digit { size: fold.items(way) as u32, is, os, axis: Some(0), ..Digit::STILL };
+        let lines = self.digits.all.iter().filter(|digit| digit.batch.is_some()).copied();
+        Digits::new(std::iter::once(items).chain(lines).collect(), Vec::new())
+    }
+
+    fn item(&mut self, fold: &Fold, writes: bool, points: Points, layout: &Layout, slot: u32) -> Item {
+        let on = self.inside(layout, slot);
+        let alone = self.pass.axes.is_empty();
+        let counts = |digit: &Digit| if alone { digit.batch == Some(0) } else { digit.axis.is_some() };
+        let weights = self.digits.weights(|digit| i64::from(counts(digit)));
+        let at = self.linear(layout, slot, &weights);
+        let mut index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        if alone {
+            let start = self.b.convert(Type::U32, self.origin[0]);
+            index = self.b.add(start, index);
+        }
+        let index = self.b.add_const(index, at.constant as u64);
+        let line = self.memory_line(writes, fold.stride, (layout, slot));
+        let mut lines = vec![line];
+        if let Carry::Rows(distances) = fold.carry {
+            let step = lines[0].format.step() as i64;
+            let second = lines[0].clone().beyond(self, distances[usize::from(writes)] * step);
+            lines.push(second);
+        }
+        let points = match points {
+            Points::Memory => self.memory_line(!writes, 1, (layout, slot)),
+            Points::Block(space) => self.block_line(space, (layout, slot)),
+        };
+        Item { index, on, lines, points }
+    }
+
+    /// The line in memory that a slot's item is of.
+    fn memory_line(&mut self, writes: bool, stride: i64, (layout, slot): (&Layout, u32)) -> Port {
+        let operand = if writes { self.pass.dst } else { self.pass.src };
+        let slot_of = self.sides[usize::from(writes)];
+        let step = operand.format.step() as i64;
+        let planes: Vec<Space> =
+            (0..operand.format.planes() as u8).map(|plane| self.space_of(slot_of(plane))).collect();
+        let wide = operand.span.saturating_mul(step as u64) > u64::from(u32::MAX / 2);
+        let ty = if wide { Type::U64 } else { Type::U32 };
+        // The first repeated dimension of a fold alone counts items, which the line's index does.
+        let skipped = usize::from(self.pass.axes.is_empty());
+        let mut base = self.b.pure(crate::kernel::Op::Const(operand.offset * step as u64), ty, &[]);
+        for d in skipped..self.pass.batch.len() {
+            let dim = &self.pass.batch[d];
+            let distance = step * if writes { dim.os } else { dim.is };
+            let origin = self.b.convert(ty, self.origin[d]);
+            let far = self.b.mul_const(origin, masked(ty, distance));
+            base = self.b.add(base, far);
+        }
+        let weights = self.digits.weights(|digit| match digit.batch {
+            Some(d) if d >= skipped => step * if writes { digit.os } else { digit.is },
+            _ => 0,
+        });
+        let own = layout.linear(&mut self.b, &self.digits, self.threads, slot, &weights, ty);
+        base = self.b.add_const(base, masked(ty, own.constant));
+        if let Some(thread) = own.thread {
+            base = self.b.add(base, thread);
+        }
+        Port { planes, format: operand.format, stride: stride * step, base }
+    }
+
+    /// The line of points in the block's array that a slot's item is of.
+    fn block_line(&mut self, space: Space, (layout, slot): (&Layout, u32)) -> Port {
+        let line = self.line_points();
+        let weights = self.digits.weights(|digit| {
+            digit.batch.map_or(0, |d| 2 * line * self.tile.batch[..d].iter().product::<u64>() as i64)
+        });
+        let own = self.linear(layout, slot, &weights);
+        let thread = own.thread.unwrap_or_else(|| self.b.u32(0));
+        let base = self.b.add_const(thread, own.constant as u64);
+        Port { planes: vec![space], format: Format::Interleaved, stride: 2, base }
+    }
+}

@@ -1,0 +1,100 @@
+//! A line of elements that are reached by a computed index: in memory, or in the block's own array.
+
+use crate::kernel::{Cache, Cx, Op, Space, Type, Value};
+use crate::lower::Lowering;
+use crate::problem::Format;
+
+/// One line.
+#[derive(Debug, Clone)]
+pub(super) struct Port {
+    pub planes: Vec<Space>,
+    pub format: Format,
+    /// Reals from one element to the next.
+    pub stride: i64,
+    /// Where the line starts, in reals: `U32`, or `U64` where the array needs it.
+    pub base: Value,
+}
+
+impl Port {
+    /// The same array as reals that follow each other.
+    pub fn reals(&self) -> Self {
+        Self { format: Format::Real, stride: 1, ..self.clone() }
+    }
+
+    /// The line that lies so many reals further.
+    pub fn beyond(&self, lowering: &mut Lowering<'_>, reals: i64) -> Self {
+        let base = lowering.b.add_const(self.base, masked(lowering.b.ty(self.base), reals));
+        Self { base, ..self.clone() }
+    }
+}
+
+/// A distance as an unsigned number that wraps to it.
+pub(super) fn masked(ty: Type, distance: i64) -> u64 {
+    distance as u64 & if ty == Type::U64 { u64::MAX } else { u64::from(u32::MAX) }
+}
+
+impl Lowering<'_> {
+    fn pointers_at(&mut self, port: &Port, index: Value) -> Vec<Value> {
+        let ty = self.b.ty(port.base);
+        let index = self.b.convert(ty, index);
+        let far = self.b.mul_const(index, masked(ty, port.stride));
+        let at = self.b.add(port.base, far);
+        port.planes.iter().map(|&space| self.b.addr(space, at)).collect()
+    }
+
+    /// The complex element at an index; 0 where `on` does not hold.
+    pub(super) fn get_point(&mut self, port: &Port, index: Value, on: Option<Value>) -> Cx {
+        let pointers = self.pointers_at(port, index);
+        if let [re, im] = pointers[..] {
+            let mut part = |ptr| self.b.load(ptr, 0, 1, Cache::Default, on)[0];
+            return Cx { re: part(re), im: part(im) };
+        }
+        let x = self.b.load(pointers[0], 0, 2, Cache::Default, on);
+        Cx { re: x[0], im: x[1] }
+    }
+
+    /// The real at an index; 0 where `on` does not hold.
+    pub(super) fn get_real(&mut self, port: &Port, index: Value, on: Option<Value>) -> Value {
+        let ptr = self.pointers_at(port, index)[0];
+        self.b.load(ptr, 0, 1, Cache::Default, on)[0]
+    }
+
+    pub(super) fn put_point(&mut self, port: &Port, index: Value, x: Cx, on: Option<Value>) {
+        let pointers = self.pointers_at(port, index);
+        if let [re, im] = pointers[..] {
+            self.b.store(re, 0, &[x.re], Cache::Default, on);
+            self.b.store(im, 0, &[x.im], Cache::Default, on);
+        } else {
+            self.b.store(pointers[0], 0, &[x.re, x.im], Cache::Default, on);
+        }
+    }
+
+    pub(super) fn put_real(&mut self, port: &Port, index: Value, x: Value, on: Option<Value>) {
+        let ptr = self.pointers_at(port, index)[0];
+        self.b.store(ptr, 0, &[x], Cache::Default, on);
+    }
+
+    /// `n - index`.
+    pub(super) fn mirrored(&mut self, n: u64, index: Value) -> Value {
+        let n = self.b.u32(n as u32);
+        self.b.sub(n, index)
+    }
+
+    /// Whether both hold; `None` always does.
+    pub(super) fn also(&mut self, on: Option<Value>, also: Value) -> Option<Value> {
+        Some(match on {
+            Some(on) => self.b.pure(Op::And, Type::Bool, &[on, also]),
+            None => also,
+        })
+    }
+
+    /// Whether an index is not this number.
+    pub(super) fn is_not(&mut self, index: Value, number: u64) -> Value {
+        let number = self.b.u32(number as u32);
+        self.b.cmp(crate::kernel::Cmp::Ne, index, number)
+    }
+
+    pub(super) fn negated(&mut self, x: Value, negative: bool) -> Value {
+        if negative { self.b.neg(x) } else { x }
+    }
+}

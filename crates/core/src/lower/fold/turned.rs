@@ -1,0 +1,78 @@
+//! DCT-IV and DST-IV, whose points are reals turned by a factor on the way in and on the way out. Of an even length n,
+//! `cos(pi (2j + 1/2) (2k + 1/2) / n)` is the real part of `exp(-2 pi i j k / (n/2))` between factors of j and of k, and
+//! the elements counted from the other end are the imaginary parts. Of an odd length, points are padded to 2n.
+
+use crate::kernel::{Cx, Op, Value};
+use crate::lower::Lowering;
+use crate::pass::{Fold, Formula, TableKind};
+use crate::problem::RealKind;
+
+use super::Item;
+
+impl Lowering<'_> {
+    fn sine(fold: &Fold) -> bool {
+        matches!(fold.formula, Formula::Reals { kind: RealKind::Dst4, .. })
+    }
+
+    /// From what memory holds to points. The sine transform is the cosine transform of the line read backwards, with
+    /// every second output negated.
+    pub(super) fn turned_in(&mut self, fold: &Fold, item: &Item) {
+        let (n, j, on) = (fold.n, item.index, item.on);
+        let line = &item.lines[0];
+        if n.is_multiple_of(2) {
+            let even = self.b.mul_const(j, 2);
+            let odd = self.mirrored(n - 1, even);
+            let (re, im) = if Self::sine(fold) { (odd, even) } else { (even, odd) };
+            let x = Cx { re: self.get_real(line, re, on), im: self.get_real(line, im, on) };
+            let table = TableKind::ShiftedRoots { modulus: 8 * n, first: 1, step: 4, len: n / 2 };
+            let w = self.table_load(table, j, 0, on);
+            let x = self.b.cmul(x, w);
+            return self.put_point(&item.points, j, x, on);
+        }
+        let from = if Self::sine(fold) { self.mirrored(n - 1, j) } else { j };
+        let x = self.get_real(line, from, on);
+        let w = self.table_load(TableKind::Roots { modulus: 4 * n, step: 1, len: n }, j, 0, on);
+        let x = Cx { re: self.b.mul(x, w.re), im: self.b.mul(x, w.im) };
+        self.put_point(&item.points, j, x, on);
+        let padding = self.b.add_const(j, n);
+        let zero = self.b.float(self.real, 0.0);
+        self.put_point(&item.points, padding, Cx { re: zero, im: zero }, on);
+    }
+
+    /// From points to what memory holds.
+    pub(super) fn turned_out(&mut self, fold: &Fold, item: &Item) {
+        let (n, k, on) = (fold.n, item.index, item.on);
+        let line = &item.lines[0];
+        let scale = 2.0 * self.pass.scale;
+        let x = self.get_point(&item.points, k, on);
+        if n.is_multiple_of(2) {
+            let w = self.table_load(TableKind::Roots { modulus: 2 * n, step: 1, len: n / 2 }, k, 0, on);
+            let x = self.b.cmul(x, w);
+            let x = self.b.cscale(x, scale);
+            let even = self.b.mul_const(k, 2);
+            let odd = self.mirrored(n - 1, even);
+            let im = self.negated(x.im, !Self::sine(fold));
+            self.put_real(line, even, x.re, on);
+            return self.put_real(line, odd, im, on);
+        }
+        let table = TableKind::ShiftedRoots { modulus: 8 * n, first: 1, step: 2, len: n };
+        let w = self.table_load(table, k, 0, on);
+        let y = self.b.cmul(x, w).re;
+        let scale = self.b.float(self.real, scale);
+        let mut y = self.b.mul(y, scale);
+        if Self::sine(fold) {
+            let negative = self.b.neg(y);
+            let even = self.parity(k);
+            y = self.b.select(even, y, negative);
+        }
+        self.put_real(line, k, y, on);
+    }
+
+    /// Whether an index is even.
+    fn parity(&mut self, k: Value) -> Value {
+        let one = self.b.u32(1);
+        let bit = self.b.pure(Op::And, crate::kernel::Type::U32, &[k, one]);
+        let zero = self.b.u32(0);
+        self.b.cmp(crate::kernel::Cmp::Eq, bit, zero)
+    }
+}

@@ -1,0 +1,148 @@
+//! What stands between memory and the complex points of a pass, where these are not the same: a transform of real
+//! data is a complex one of fewer points, with its inputs gathered before and its outputs parted after.
+//!
+//! The sequences are Makhoul's for cosine and sine transforms (*A fast cosine transform in one and two dimensions*,
+//! IEEE Trans. ASSP 28(1), 1980); pairs of reals, and pairs of rows, become complex numbers as in Lloyd, Boyd and
+//! Govindaraju (*Fast computation of general Fourier transforms on GPUs*, 2008, section 4.5).
+
+use crate::problem::{RealKind, half};
+
+/// How complex points carry reals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Carry {
+    /// A point holds two neighbours of a line of even length: half as many points.
+    Halves,
+    /// A point holds an element of each of two lines, which lie this far apart in the input and in the output.
+    Rows([i64; 2]),
+    /// A point holds one real.
+    Single,
+}
+
+/// What a line of reals is transformed into, or from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Formula {
+    /// The half of its spectrum that says it all; conjugate for the other sign of the exponent.
+    Spectrum {
+        /// Whether the spectrum is conjugate.
+        conjugate: bool,
+    },
+    /// As many reals.
+    Reals {
+        /// By which transform.
+        kind: RealKind,
+        /// Whether first and last values are weighted ([`RealDim::orthogonal`](crate::problem::RealDim::orthogonal)).
+        orthogonal: bool,
+    },
+}
+
+/// A side of a pass on which memory does not hold its complex points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fold {
+    /// The transform of the line.
+    pub formula: Formula,
+    /// How points carry reals.
+    pub carry: Carry,
+    /// Reals of a line.
+    pub n: u64,
+    /// Distance of neighbours in memory, in what this side holds.
+    pub stride: i64,
+}
+
+/// What a transform of reals does on one side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Memory holds the points' reals in their order.
+    Natural,
+    /// Memory holds a spectrum, or what follows from one frequency and its mirror image.
+    Bins,
+    /// Memory holds the points' reals in another order, or part of them.
+    Samples,
+    /// Memory holds reals that each point takes two of, turned by a factor.
+    Turned,
+}
+
+impl Formula {
+    /// Its name.
+    pub const fn name(self, back: bool) -> &'static str {
+        match self {
+            Self::Spectrum { .. } if back => "c2r",
+            Self::Spectrum { .. } => "r2c",
+            Self::Reals { kind, .. } => kind.name(),
+        }
+    }
+
+    /// What happens where a line is read, and where it is written; `back` tells the way from a spectrum.
+    pub const fn ways(self, back: bool) -> [Way; 2] {
+        match self {
+            Self::Spectrum { .. } if back => [Way::Bins, Way::Natural],
+            Self::Spectrum { .. } => [Way::Natural, Way::Bins],
+            Self::Reals { kind, .. } => match kind {
+                RealKind::Dct1 | RealKind::Dst1 | RealKind::Dct2 | RealKind::Dst2 => {
+                    [Way::Samples, Way::Bins]
+                }
+                RealKind::Dct3 | RealKind::Dst3 => [Way::Bins, Way::Samples],
+                RealKind::Dct4 | RealKind::Dst4 => [Way::Turned, Way::Turned],
+                RealKind::Dht | RealKind::HalfComplex => [Way::Natural, Way::Bins],
+                RealKind::FromHalfComplex => [Way::Bins, Way::Natural],
+            },
+        }
+    }
+
+    /// Reals of the periodic sequence whose spectrum is asked for, when the line has `n`.
+    pub const fn sequence(self, n: u64) -> u64 {
+        match self {
+            Self::Reals { kind: kind @ (RealKind::Dct1 | RealKind::Dst1), .. } => kind.period(n),
+            _ => n,
+        }
+    }
+
+    /// Whether it is DCT-I or DST-I, which continue the line to a sequence of twice its length, about.
+    pub const fn extends(self) -> bool {
+        matches!(self, Self::Reals { kind: RealKind::Dct1 | RealKind::Dst1, .. })
+    }
+
+    /// Whether it is DCT-IV or DST-IV, which no spectrum of reals stands behind.
+    pub const fn turned(self) -> bool {
+        matches!(self, Self::Reals { kind: RealKind::Dct4 | RealKind::Dst4, .. })
+    }
+}
+
+impl Fold {
+    /// Complex points that carry a line, or a pair of lines.
+    pub const fn points(&self) -> u64 {
+        points(self.formula, self.carry, self.n)
+    }
+
+    /// Steps in which a line is gone through on this side, each of which takes a few elements.
+    pub const fn items(&self, way: Way) -> u64 {
+        let points = self.points();
+        match way {
+            Way::Natural => 0,
+            Way::Bins => match self.carry {
+                Carry::Halves => points / 2 + 1,
+                Carry::Rows(_) | Carry::Single => half(points),
+            },
+            Way::Samples if self.formula.extends() => points + 1,
+            Way::Samples => self.n.div_ceil(2),
+            // Of an odd length, half of the points are padding.
+            Way::Turned if self.n.is_multiple_of(2) => points,
+            Way::Turned => self.n,
+        }
+    }
+
+    /// Elements of a line, or a pair of lines, in memory.
+    pub const fn elements(&self) -> u64 {
+        let lines = if matches!(self.carry, Carry::Rows(_)) { 2 } else { 1 };
+        lines * if matches!(self.formula, Formula::Spectrum { .. }) { half(self.n) } else { self.n }
+    }
+}
+
+/// Complex points that carry a line of `n` reals.
+pub const fn points(formula: Formula, carry: Carry, n: u64) -> u64 {
+    if formula.turned() {
+        // Of an even length, two reals to a point; of an odd one, the points are padded to twice the length.
+        return if n.is_multiple_of(2) { n / 2 } else { 2 * n };
+    }
+    let sequence = formula.sequence(n);
+    if matches!(carry, Carry::Halves) { sequence / 2 } else { sequence }
+}

@@ -1,0 +1,279 @@
+//! One dimension of real data: how points carry its reals, and the passes that this takes.
+
+use crate::error::Error;
+use crate::lower::tile;
+use crate::pass::{Array, Axis, Carry, Fold, Formula, Method, Operand, Pass, PassDim, Way, points};
+use crate::plan::Plan;
+use crate::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem, RealKind};
+use crate::schedule::{no_plan, on_chip_method};
+
+use super::{Chain, Side, merged};
+
+/// Points of a line at most where it does not fit the chip: indices along it count in 32 bits.
+const LONGEST: u64 = 1 << 30;
+
+/// Lines of reals along one dimension, from one side to another.
+pub(super) struct Line {
+    pub formula: Formula,
+    /// From a spectrum.
+    pub back: bool,
+    /// Reals of a line.
+    pub n: u64,
+    /// Lengths of the dimensions that it is repeated over.
+    pub around: Vec<u64>,
+    pub from: Side,
+    pub to: Side,
+    pub scale: f64,
+}
+
+/// Lines that are carried in one way: all, all but one, or the one that is left.
+struct Share {
+    carry: Carry,
+    batch: Vec<Dim>,
+    from: Operand,
+    to: Operand,
+}
+
+/// A pass without factors.
+pub(super) fn pass(
+    precision: Precision,
+    axes: Vec<Axis>,
+    batch: Vec<PassDim>,
+    src: Operand,
+    dst: Operand,
+) -> Pass {
+    Pass {
+        axes,
+        batch,
+        src,
+        dst,
+        precision,
+        direction: Direction::Forward,
+        twiddle: None,
+        load: None,
+        store: None,
+        scale: 1.0,
+        ends: [None; 2],
+    }
+}
+
+/// Dimensions of a pass that repeat it.
+pub(super) fn repeated(dims: Vec<Dim>) -> Vec<PassDim> {
+    dims.into_iter().map(|dim| PassDim::new(dim.n, dim.is, dim.os)).collect()
+}
+
+impl Line {
+    /// The direction in which points are transformed.
+    fn direction(&self) -> Direction {
+        let back = match self.formula {
+            Formula::Spectrum { .. } => self.back,
+            Formula::Reals { kind, .. } => {
+                matches!(kind, RealKind::Dct3 | RealKind::Dst3 | RealKind::FromHalfComplex)
+            }
+        };
+        if back { Direction::Inverse } else { Direction::Forward }
+    }
+
+    fn ways(&self) -> [Way; 2] {
+        self.formula.ways(self.back)
+    }
+
+    /// How lines are carried: as halves where their sequence has an even length, else in pairs, and the last of an odd
+    /// number alone.
+    fn shares(&self) -> Vec<Share> {
+        let strides = self.from.strides.iter().zip(&self.to.strides);
+        let dims = self.around.iter().zip(strides).map(|(&n, (&is, &os))| Dim::new(n, is, os)).collect();
+        let batch = merged(dims);
+        let share = |carry, batch| Share { carry, batch, from: self.from.operand, to: self.to.operand };
+        if self.formula.turned() || self.formula.sequence(self.n).is_multiple_of(2) {
+            return vec![share(Carry::Halves, batch)];
+        }
+        // Of an even number of lines none is left.
+        let paired = (0..batch.len()).max_by_key(|&d| (batch[d].n.is_multiple_of(2), batch[d].n));
+        let Some(d) = paired else { return vec![share(Carry::Single, batch)] };
+        let Dim { n, is, os } = batch[d];
+        let mut pairs = batch.clone();
+        pairs[d] = Dim::new(n / 2, 2 * is, 2 * os);
+        pairs.retain(|dim| dim.n > 1);
+        let mut all = vec![share(Carry::Rows([is, os]), pairs)];
+        if !n.is_multiple_of(2) {
+            let mut rest = batch;
+            rest.remove(d);
+            let moved = |operand: Operand, stride: i64| {
+                let offset = i128::from(operand.offset) + i128::from(stride) * i128::from(n - 1);
+                Operand { offset: offset as u64, ..operand }
+            };
+            let (from, to) = (moved(self.from.operand, is), moved(self.to.operand, os));
+            all.push(Share { carry: Carry::Single, batch: rest, from, to });
+        }
+        all
+    }
+
+    fn fold(&self, carry: Carry, writes: bool) -> Option<Fold> {
+        let side = if writes { &self.to } else { &self.from };
+        let folds = self.ways()[usize::from(writes)] != Way::Natural;
+        folds.then_some(Fold { formula: self.formula, carry, n: self.n, stride: side.stride })
+    }
+}
+
+/// A side of points in memory: its array, the stride of points, and those of the repeated dimensions.
+struct Points {
+    operand: Operand,
+    stride: i64,
+    strides: Vec<i64>,
+}
+
+impl Share {
+    /// A side on which memory holds the points' reals in their order.
+    fn natural(&self, line: &Line, writes: bool) -> Points {
+        let (operand, stride) =
+            if writes { (self.to, line.to.stride) } else { (self.from, line.from.stride) };
+        let strides: Vec<i64> = self.batch.iter().map(|dim| if writes { dim.os } else { dim.is }).collect();
+        let distance = match self.carry {
+            Carry::Halves => stride,
+            Carry::Rows(distances) => distances[usize::from(writes)],
+            Carry::Single => {
+                return Points { operand: Operand { format: Format::Real, ..operand }, stride, strides };
+            }
+        };
+        let even = stride == 1
+            && operand.offset.is_multiple_of(2)
+            && strides.iter().all(|stride| stride % 2 == 0)
+            && matches!(self.carry, Carry::Halves);
+        if even {
+            let (offset, span) = (operand.offset / 2, operand.span / 2);
+            let operand = Operand { format: Format::Interleaved, offset, span, ..operand };
+            return Points { operand, stride: 1, strides: strides.iter().map(|stride| stride / 2).collect() };
+        }
+        let stride = if matches!(self.carry, Carry::Halves) { 2 * stride } else { stride };
+        Points { operand: Operand { format: Format::Apart(distance), ..operand }, stride, strides }
+    }
+}
+
+impl Chain<'_> {
+    /// The passes of lines.
+    pub(super) fn line(&mut self, line: &Line) -> Result<(), Error> {
+        for share in line.shares() {
+            let points = points(line.formula, share.carry, line.n);
+            let plan =
+                if points == 1 { Some(Plan::MixedRadix(Vec::new())) } else { self.planner.on_chip(points) };
+            let single = plan.as_ref().map(|plan| self.single(line, &share, points, on_chip_method(plan)));
+            match single {
+                Some(pass) if tile::choose(&pass, self.limits).is_some() => {
+                    self.passes.push(pass);
+                    self.plans.extend(plan);
+                }
+                _ => self.long(line, &share, points)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// One pass with its folds.
+    fn single(&self, line: &Line, share: &Share, points: u64, method: Method) -> Pass {
+        let [from, to] = [false, true].map(|writes| match line.fold(share.carry, writes) {
+            None => share.natural(line, writes),
+            // Points of the block's own array count one by one.
+            Some(_) => Points {
+                operand: if writes { share.to } else { share.from },
+                stride: 1,
+                strides: share.batch.iter().map(|dim| if writes { dim.os } else { dim.is }).collect(),
+            },
+        });
+        let axis = Axis::new(PassDim::new(points, from.stride, to.stride), method);
+        let strides = from.strides.iter().zip(&to.strides);
+        let dims = share.batch.iter().zip(strides);
+        let batch = dims.map(|(dim, (&is, &os))| PassDim::new(dim.n, is, os)).collect();
+        Pass {
+            direction: line.direction(),
+            scale: line.scale,
+            ends: [false, true].map(|writes| line.fold(share.carry, writes)),
+            ..pass(self.problem.precision, vec![axis], batch, from.operand, to.operand)
+        }
+    }
+
+    /// A line that does not fit the chip: folds are passes of their own, and points a complex problem between them.
+    fn long(&mut self, line: &Line, share: &Share, points: u64) -> Result<(), Error> {
+        if points > LONGEST {
+            return Err(no_plan(line.n, self.limits));
+        }
+        let lengths: Vec<u64> = share.batch.iter().map(|dim| dim.n).chain([points]).collect();
+        let like =
+            |stride: fn(&Dim) -> i64| -> Vec<i64> { share.batch.iter().map(stride).chain([0]).collect() };
+        let from = match line.fold(share.carry, false) {
+            None => share.natural(line, false),
+            Some(fold) => {
+                let between = self.between(&lengths, &like(|dim| dim.os));
+                let caller: Vec<i64> = share.batch.iter().map(|dim| dim.is).collect();
+                let strides = [&caller, &between.strides];
+                self.fold(line, fold, (share, strides), [share.from, between.operand], false);
+                between
+            }
+        };
+        let to = match line.fold(share.carry, true) {
+            None => share.natural(line, true),
+            // What the first fold filled is transformed where it lies.
+            Some(_) if line.fold(share.carry, false).is_some() => {
+                Points { operand: from.operand, stride: from.stride, strides: from.strides.clone() }
+            }
+            Some(_) => self.between(&lengths, &like(|dim| dim.is)),
+        };
+        let fold_out = line.fold(share.carry, true);
+        let arrays = [from.operand.array, to.operand.array];
+        // Complex problems in place are in one format.
+        let in_place = arrays[0] == arrays[1] && matches!(arrays[0], Array::Workspace(_));
+        let dims = share.batch.iter().zip(from.strides.iter().zip(&to.strides));
+        let complex = Problem {
+            kind: Kind::Complex,
+            transform: vec![Dim::new(points, from.stride, to.stride)],
+            batch: dims.map(|(dim, (&is, &os))| Dim::new(dim.n, is, os)).collect(),
+            input_offset: from.operand.offset,
+            output_offset: to.operand.offset,
+            precision: self.problem.precision,
+            input: from.operand.format,
+            output: to.operand.format,
+            placement: if in_place { Placement::InPlace } else { Placement::OutOfPlace },
+            direction: line.direction(),
+            scale: if fold_out.is_some() { 1.0 } else { line.scale },
+            max_workspace: None,
+        };
+        self.complex(complex, arrays)?;
+        if let Some(fold) = fold_out {
+            let caller: Vec<i64> = share.batch.iter().map(|dim| dim.os).collect();
+            let strides = [&to.strides.clone(), &caller];
+            self.fold(line, fold, (share, strides), [to.operand, share.to], true);
+        }
+        Ok(())
+    }
+
+    /// Lines of points between two parts of the chain, each packed.
+    fn between(&mut self, lengths: &[u64], like: &[i64]) -> Points {
+        let (operand, mut strides) = self.region(lengths, like, Format::Interleaved);
+        let stride = strides.pop().unwrap_or(1);
+        Points { operand, stride, strides }
+    }
+
+    /// A pass that folds and does nothing else.
+    fn fold(
+        &mut self,
+        line: &Line,
+        fold: Fold,
+        (share, [is, os]): (&Share, [&Vec<i64>; 2]),
+        [src, dst]: [Operand; 2],
+        writes: bool,
+    ) {
+        let items = fold.items(line.ways()[usize::from(writes)]);
+        let strides = if writes { [1, fold.stride] } else { [fold.stride, 1] };
+        let mut batch = vec![PassDim::new(items, strides[0], strides[1])];
+        let dims = share.batch.iter().zip(is.iter().zip(os));
+        batch.extend(dims.map(|(dim, (&is, &os))| PassDim::new(dim.n, is, os)));
+        let mut ends = [None; 2];
+        ends[usize::from(writes)] = Some(fold);
+        self.passes.push(Pass {
+            direction: line.direction(),
+            scale: if writes { line.scale } else { 1.0 },
+            ends,
+            ..pass(self.problem.precision, Vec::new(), batch, src, dst)
+        });
+    }
+}

@@ -1,0 +1,206 @@
+//! Real data on the simulator: every kind against its definition.
+
+mod common;
+
+use common::real::reference;
+use warpfft_core::kernel::simulate::Report;
+use warpfft_core::problem::{Dim, Format, Kind, Precision, Problem, RealKind, half};
+use warpfft_core::program::compile;
+use warpfft_core::request::Fft;
+use warpfft_core::target::Limits;
+
+fn check(problem: &Problem, limits: &Limits) -> Report {
+    let what = format!("{:?} {:?} batch {:?}", problem.kind, problem.transform, problem.batch);
+    let program = compile(problem, limits).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let input = common::random(problem.input_span().end as usize, problem.precision);
+    let output = common::random(problem.output_span().end as usize, problem.precision);
+    let want = reference(problem, &input, &output);
+    let run = common::run(&program, limits, &input, &output);
+    let (got, report) = run.unwrap_or_else(|fault| panic!("{what}: {fault}"));
+    let want: Vec<_> = if problem.output == Format::Real {
+        want.iter().map(|x| common::C64::new(x.re, 0.0)).collect()
+    } else {
+        want
+    };
+    let error = common::error(&got, &want);
+    let tolerance = if problem.precision == Precision::F32 { 1.5e-6 } else { 3e-15 };
+    assert!(error < tolerance, "{what}: relative error {error:.2e}\n{got:?}\n{want:?}");
+    report
+}
+
+fn build(fft: Fft) -> Problem {
+    fft.build().expect("it is possible")
+}
+
+#[test]
+fn rows_of_every_length() {
+    let limits = Limits::h200();
+    for n in 1..=40 {
+        for batch in [1, 2, 3, 7] {
+            check(&build(Fft::new([n]).batch(batch).r2c()), &limits);
+            check(&build(Fft::new([n]).batch(batch).c2r()), &limits);
+        }
+    }
+}
+
+#[test]
+fn kinds_of_every_length() {
+    let limits = Limits::h200();
+    for kind in RealKind::ALL {
+        for n in kind.least()..=20 {
+            for batch in [1, 3, 4] {
+                check(&build(Fft::new([n]).batch(batch).r2r([kind])), &limits);
+                check(&build(Fft::new([n]).batch(batch).r2r([kind]).orthogonal().f64()), &limits);
+            }
+        }
+    }
+}
+
+#[test]
+fn longer_rows_of_all_sorts() {
+    let limits = Limits::h200();
+    for n in [64, 100, 127, 128, 254, 255, 256, 257, 482, 509, 1000, 1001, 1018] {
+        for fft in [Fft::new([n]).batch(5).r2c(), Fft::new([n]).batch(5).c2r()] {
+            check(&build(fft.clone()), &limits);
+            check(&build(fft.f64()), &limits);
+        }
+        for kind in RealKind::ALL {
+            check(&build(Fft::new([n]).batch(3).r2r([kind])), &limits);
+        }
+    }
+}
+
+#[test]
+fn several_dimensions() {
+    let limits = Limits::h200();
+    for shape in [[4, 6], [5, 6], [6, 5], [5, 7], [16, 30], [1, 8], [8, 1]] {
+        for batch in [1, 3] {
+            for axis in [0, 1] {
+                let fft = || Fft::new(shape).batch(batch);
+                check(&build(fft().r2c().halved_axis(axis)), &limits);
+                check(&build(fft().c2r().halved_axis(axis)), &limits);
+                check(&build(Fft::axes(shape, [axis]).batch(batch).r2c()), &limits);
+                check(&build(Fft::axes(shape, [axis]).batch(batch).c2r().f64()), &limits);
+            }
+            check(&build(Fft::new(shape).batch(batch).r2r([RealKind::Dct2, RealKind::Dst3])), &limits);
+        }
+    }
+    for shape in [[4, 6, 8], [3, 5, 7], [2, 3, 4]] {
+        check(&build(Fft::new(shape).batch(2).r2c()), &limits);
+        check(&build(Fft::new(shape).batch(2).c2r()), &limits);
+        check(&build(Fft::new(shape).r2r([RealKind::Dht])), &limits);
+    }
+}
+
+#[test]
+fn layouts() {
+    let limits = Limits::h200();
+    for n in [9, 10, 12] {
+        let half = n / 2 + 1;
+        let (rows, back) = (n as i64, half as i64);
+        // Gaps, steps, offsets, backwards, broadcast.
+        let strided = |is: [i64; 2], os: [i64; 2]| {
+            Fft::guru(&[Dim::new(n, is[0], os[0])], &[Dim::new(5, is[1], os[1])])
+        };
+        check(&build(strided([3, 40], [2, 17]).offsets(7, 3).r2c()), &limits);
+        check(&build(strided([3, 40], [2, 31]).offsets(7, 3).c2r()), &limits);
+        check(&build(strided([-1, rows], [-1, back]).offsets(n - 1, half - 1).r2c()), &limits);
+        check(&build(strided([1, 0], [1, back]).r2c()), &limits);
+        check(&build(strided([1, 0], [1, rows]).c2r()), &limits);
+        check(&build(strided([5, 1], [5, 1]).r2c()), &limits);
+        check(&build(strided([5, 1], [5, 1]).c2r()), &limits);
+        check(&build(Fft::new([3, n]).r2c().formats(Format::Real, Format::Planar)), &limits);
+        check(&build(Fft::new([3, n]).c2r().formats(Format::Planar, Format::Real)), &limits);
+        for kind in RealKind::ALL {
+            check(&build(strided([3, 40], [2, 31]).offsets(7, 3).r2r([kind]).scale(0.5)), &limits);
+            check(&build(strided([5, 1], [5, 1]).r2r([kind]).orthogonal()), &limits);
+        }
+    }
+}
+
+/// A device whose blocks hold little, so that lines of a few hundred reals take several passes.
+fn small() -> Limits {
+    Limits { shared_bytes: 2048, shared_per_sm: 8192, max_threads: 128, ..Limits::webgpu_min() }
+}
+
+#[test]
+fn lines_beyond_the_chip() {
+    let limits = small();
+    for n in [1024, 1200, 1215, 1021, 1022] {
+        for batch in [1, 2, 3] {
+            let passes = compile(&build(Fft::new([n]).batch(batch).r2c()), &limits).unwrap().launches.len();
+            assert!(passes > 1, "{n} fits the chip");
+            check(&build(Fft::new([n]).batch(batch).r2c()), &limits);
+            check(&build(Fft::new([n]).batch(batch).c2r()), &limits);
+        }
+        let strided = Fft::guru(&[Dim::new(n, 3, 2)], &[Dim::new(2, 4000, 3001)]).offsets(5, 6);
+        for kind in RealKind::ALL {
+            check(&build(Fft::new([n]).batch(2).r2r([kind])), &limits);
+            check(&build(strided.clone().r2r([kind]).orthogonal()), &limits);
+        }
+        check(&build(strided.clone().r2c()), &limits);
+        check(&build(strided.c2r()), &limits);
+    }
+    for shape in [[1200, 5], [5, 1200], [1215, 3], [3, 1215]] {
+        check(&build(Fft::new(shape).r2c()), &limits);
+        check(&build(Fft::new(shape).c2r()), &limits);
+    }
+}
+
+#[test]
+fn in_place() {
+    for limits in [Limits::h200(), small()] {
+        for n in [1, 2, 7, 8, 30, 33, 1200, 1215] {
+            for fft in [Fft::new([n]), Fft::new([n]).batch(3), Fft::new([3, n]), Fft::new([4, 3, n])] {
+                check_in_place(&build(fft.clone().r2c().in_place()), &limits);
+                check_in_place(&build(fft.c2r().in_place().f64()), &Limits { f64: true, ..limits.clone() });
+            }
+            for kind in RealKind::ALL.into_iter().filter(|kind| n >= kind.least()) {
+                check_in_place(&build(Fft::new([n]).batch(3).r2r([kind]).in_place()), &limits);
+                let turned = Fft::guru(&[Dim::new(n, 1, 3)], &[Dim::new(3, n as i64, 1)]);
+                check_in_place(&build(turned.r2r([kind]).in_place()), &limits);
+                if kind.least() == 1 {
+                    check_in_place(&build(Fft::new([3, n]).r2r([kind]).in_place()), &limits);
+                }
+            }
+        }
+    }
+}
+
+/// As [`check`], for reals and complex numbers that share an array, which is compared whole.
+fn check_in_place(problem: &Problem, limits: &Limits) {
+    let what = format!("{:?} {:?} batch {:?} in place", problem.kind, problem.transform, problem.batch);
+    let program = compile(problem, limits).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let whole = 2 * problem.input_span().end.max(problem.output_span().end) as usize;
+    let data = common::random(whole, problem.precision);
+    let reals: Vec<common::C64> = data.iter().map(|x| common::C64::new(x.re, 0.0)).collect();
+    let pairs = |reals: &[common::C64]| -> Vec<common::C64> {
+        reals.chunks(2).map(|x| common::C64::new(x[0].re, x[1].re)).collect()
+    };
+    let apart = |pairs: &[common::C64]| -> Vec<common::C64> {
+        pairs.iter().flat_map(|x| [x.re, x.im]).map(|x| common::C64::new(x, 0.0)).collect()
+    };
+    // The array as each side sees it.
+    let seen = |format| if format == Format::Real { reals.clone() } else { pairs(&reals) };
+    let want = reference(problem, &seen(problem.input), &seen(problem.output));
+    let before = seen(problem.output);
+    let (got, _) =
+        common::run(&program, limits, &before, &before).unwrap_or_else(|fault| panic!("{what}: {fault}"));
+    let reals_of =
+        |all: &[common::C64]| if problem.output == Format::Real { all.to_vec() } else { apart(all) };
+    let (mut got, mut want) = (reals_of(&got), reals_of(&want));
+    // What pads rows of reals holds nothing.
+    if let Kind::ComplexToReal(dim) = &problem.kind {
+        let padded = 2 * half(dim.n) as usize;
+        for all in [&mut got, &mut want] {
+            all.iter_mut().enumerate().for_each(|(i, x)| {
+                if i % padded >= dim.n as usize {
+                    x.re = 0.0
+                }
+            });
+        }
+    }
+    let error = common::error(&got, &want);
+    let tolerance = if problem.precision == Precision::F32 { 1.5e-6 } else { 3e-15 };
+    assert!(error < tolerance, "{what}: relative error {error:.2e}");
+}
