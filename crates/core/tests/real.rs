@@ -85,11 +85,31 @@ fn several_dimensions() {
             check(&build(Fft::new(shape).batch(batch).r2r([RealKind::Dct2, RealKind::Dst3])), &limits);
         }
     }
-    for shape in [[4, 6, 8], [3, 5, 7], [2, 3, 4]] {
-        check(&build(Fft::new(shape).batch(2).r2c()), &limits);
-        check(&build(Fft::new(shape).batch(2).c2r()), &limits);
+    for shape in [[4, 6, 8], [3, 5, 7], [2, 3, 4], [16, 8, 12]] {
+        for batch in [1, 2, 3] {
+            check(&build(Fft::new(shape).batch(batch).r2c()), &limits);
+            check(&build(Fft::new(shape).batch(batch).c2r()), &limits);
+        }
+        // The order of dimensions changes on the way.
+        let [a, b, c] = shape.map(|n| n as i64);
+        let half = c / 2 + 1;
+        let turned = || Fft::new(shape).strides(&[b * c, c, 1], &[half, a * half, 1]);
+        check(&build(turned().r2c()), &limits);
+        let turned = || Fft::new(shape).strides(&[half, a * half, 1], &[b * c, c, 1]);
+        check(&build(turned().c2r()), &limits);
+        check(&build(turned().c2r()), &small());
         check(&build(Fft::new(shape).r2r([RealKind::Dht])), &limits);
     }
+}
+
+#[test]
+fn dimensions_share_the_pass_of_the_lines() {
+    let launches = |fft: Fft| compile(&build(fft), &Limits::h200()).unwrap().launches.len();
+    for shape in [vec![16, 16], vec![5, 6], vec![8, 8, 8], vec![32, 32, 32]] {
+        assert_eq!(launches(Fft::new(shape.clone()).batch(400).r2c()), 1, "{shape:?}");
+        assert_eq!(launches(Fft::new(shape.clone()).batch(400).c2r()), 1, "{shape:?}");
+    }
+    assert_eq!(launches(Fft::new([64, 64, 64]).batch(20).r2c()), 2);
 }
 
 #[test]

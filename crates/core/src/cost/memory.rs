@@ -6,7 +6,7 @@ use crate::lower::cluster::Cut;
 use crate::lower::digits::{Digit, Digits};
 use crate::lower::tile::Tile;
 use crate::math::factor::gcd;
-use crate::pass::{Pass, PassDim};
+use crate::pass::{Axis, Pass, PassDim};
 use crate::target::{LINE_BYTES as LINE, SECTOR_BYTES as SECTOR};
 
 /// What a byte of a sector costs that is written in part: memory reads what it lacks, and what two tiles write apart is
@@ -48,7 +48,15 @@ impl<'a> View<'a> {
         // What folds goes through its lines in the order in which they lie in memory.
         let line = Digit { size: fold.elements() as u32, is: fold.stride, os: fold.stride, ..Digit::STILL };
         let repeated = digits.all.iter().filter(|digit| digit.batch.is_some()).copied();
-        let digits = Digits::new(std::iter::once(line).chain(repeated).collect(), Vec::new());
+        let others = pass.axes[..pass.axes.len() - 1].iter();
+        let others = others.map(|Axis { dim, .. }| Digit {
+            size: dim.n as u32,
+            is: dim.is,
+            os: dim.os,
+            ..Digit::STILL
+        });
+        let all = std::iter::once(line).chain(others).chain(repeated).collect();
+        let digits = Digits::new(all, Vec::new());
         let strides = digits.weights(|digit| if writes { digit.os } else { digit.is });
         Self { bytes, line: Some(fold.stride), stride, digits: Cow::Owned(digits), strides }
     }
@@ -81,8 +89,12 @@ pub(super) fn segments(pass: &Pass, tile: &Tile, digits: &Digits, cut: Option<Cu
 /// Bytes, a line at most, of which the start of every segment of a tile is a multiple.
 fn alignment(pass: &Pass, tile: &Tile, view: &View<'_>) -> u64 {
     let bytes = view.bytes;
-    let own = |dim: &PassDim| view.line.unwrap_or_else(|| (view.stride)(dim));
-    let axes = pass.axes.iter().map(|axis| (own(&axis.dim), axis.dim.n, axis.dim.n));
+    // The last axis is what folds.
+    let last = pass.axes.len().wrapping_sub(1);
+    let own =
+        |axis: usize, dim: &PassDim| view.line.filter(|_| axis == last).unwrap_or_else(|| (view.stride)(dim));
+    let axes = pass.axes.iter().enumerate();
+    let axes = axes.map(|(axis, Axis { dim, .. })| (own(axis, dim), dim.n, dim.n));
     let repeated = pass.batch.iter().zip(&tile.batch).map(|(dim, &held)| ((view.stride)(dim), dim.n, held));
     let mut dims: Vec<(u64, u64, u64)> = axes
         .chain(repeated)

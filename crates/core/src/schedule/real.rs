@@ -7,6 +7,7 @@
 mod line;
 
 use crate::error::Error;
+use crate::lower::tile;
 use crate::pass::{Array, Formula, Operand, Pass};
 use crate::plan::Plan;
 use crate::planner::Planner;
@@ -48,6 +49,15 @@ struct Chain<'a> {
     regions: Vec<u64>,
     /// Elements of what complex problems take for themselves.
     inner: Vec<u64>,
+}
+
+/// Ways to choose the stages of dimensions that share a pass that are tried at most.
+const MOST_ALIKE: usize = 8;
+
+/// Which dimensions are transformed beside lines of reals, and which are left.
+struct Split {
+    beside: Vec<(Dim, Plan)>,
+    rest: Vec<Dim>,
 }
 
 /// Where a problem's data lies: the array of a side, with its own strides beside it.
@@ -115,99 +125,176 @@ impl<'a> Chain<'a> {
         (Operand { array, format, offset: 0, span }, strides)
     }
 
-    /// Reals to half of their spectrum: lines first, then the other dimensions where the spectrum lies.
+    /// Reals to half of their spectrum: lines first, with as many other dimensions in the same pass as pays, then what
+    /// is left where the spectrum lies.
     fn to_spectrum(&mut self, own: Dim) -> Result<(), Error> {
         let problem = self.problem;
-        let around: Vec<Dim> = problem.dims().copied().collect();
-        let conjugate = problem.direction == Direction::Inverse;
-        let last = problem.transform.is_empty();
-        self.line(&Line {
-            formula: Formula::Spectrum { conjugate },
-            back: false,
-            n: own.n,
-            around: around.iter().map(|dim| dim.n).collect(),
-            from: Side {
-                operand: self.operand(false),
-                strides: around.iter().map(|dim| dim.is).collect(),
-                stride: own.is,
-            },
-            to: Side {
-                operand: self.operand(true),
-                strides: around.iter().map(|dim| dim.os).collect(),
-                stride: own.os,
-            },
-            scale: if last { problem.scale } else { 1.0 },
-        })?;
-        if last {
-            return Ok(());
+        let formula = Formula::Spectrum { conjugate: problem.direction == Direction::Inverse };
+        let make = |beside: Vec<(Dim, Plan)>, around: &[Dim], scale| {
+            Line::between(
+                formula,
+                false,
+                own,
+                beside,
+                around,
+                [self.operand(false), self.operand(true)],
+                scale,
+            )
+        };
+        let Split { beside, rest } =
+            self.split(|beside, around| make(beside, around, 1.0), |rest| self.after(own, rest));
+        let around: Vec<Dim> = problem.batch.iter().chain(&rest).copied().collect();
+        let scale = if rest.is_empty() { problem.scale } else { 1.0 };
+        let line = make(beside, &around, scale);
+        self.line(&line)?;
+        match self.after(own, &rest) {
+            Some(complex) => self.complex(complex, [Array::Output; 2]),
+            None => Ok(()),
         }
+    }
+
+    /// The dimensions that are left once a spectrum lies in the output, as a complex problem in place.
+    fn after(&self, own: Dim, rest: &[Dim]) -> Option<Problem> {
+        let problem = self.problem;
         let still = |dim: &Dim| Dim::new(dim.n, dim.os, dim.os);
-        let mut batch: Vec<Dim> = problem.batch.iter().map(still).collect();
+        let others = self.others();
+        let done = others.iter().filter(|dim| !rest.contains(dim));
+        let mut batch: Vec<Dim> = problem.batch.iter().chain(done).map(still).collect();
         batch.push(Dim::new(half(own.n), own.os, own.os));
-        let complex = Problem {
+        (!rest.is_empty()).then(|| Problem {
             kind: Kind::Complex,
-            transform: problem.transform.iter().map(still).collect(),
+            transform: rest.iter().map(still).collect(),
             batch,
             input_offset: problem.output_offset,
             input: problem.output,
             placement: Placement::InPlace,
             max_workspace: None,
             ..problem.clone()
-        };
-        self.complex(complex, [Array::Output; 2])
+        })
     }
 
-    /// Half of a spectrum to its reals: the other dimensions first, in an array of their own unless the caller's may be
-    /// overwritten, then lines.
+    /// Half of a spectrum to its reals: dimensions that do not share the lines' pass first, in an array of their own
+    /// unless the caller's may be overwritten, then lines.
     fn from_spectrum(&mut self, own: Dim) -> Result<(), Error> {
         let problem = self.problem;
-        let around: Vec<Dim> = problem.dims().copied().collect();
-        let mut from = Side {
-            operand: self.operand(false),
-            strides: around.iter().map(|dim| dim.is).collect(),
-            stride: own.is,
-        };
-        if !problem.transform.is_empty() {
-            let halved = Dim::new(half(own.n), own.is, own.is);
-            let mut dims: Vec<Dim> = around.iter().map(|dim| Dim::new(dim.n, dim.is, dim.is)).collect();
-            dims.push(halved);
-            let array = from.operand.array;
+        let formula = Formula::Spectrum { conjugate: problem.direction == Direction::Forward };
+        let sides = [self.operand(false), self.operand(true)];
+        let make =
+            |beside, around: &[Dim]| Line::between(formula, true, own, beside, around, sides, problem.scale);
+        let Split { mut beside, rest } = self.split(make, |rest| self.before(own, rest));
+        let mut line_own = own;
+        let mut around: Vec<Dim> = problem.batch.iter().chain(&rest).copied().collect();
+        let mut from = sides[0];
+        if let Some(mut complex) = self.before(own, &rest) {
             if problem.placement == Placement::OutOfPlace {
+                // What the lines will read lies packed, in the order in which it came.
+                let dims: Vec<&mut Dim> = complex.transform.iter_mut().chain(&mut complex.batch).collect();
                 let lengths: Vec<u64> = dims.iter().map(|dim| dim.n).collect();
                 let like: Vec<i64> = dims.iter().map(|dim| dim.is).collect();
                 let (operand, strides) = self.region(&lengths, &like, Format::Interleaved);
-                dims.iter_mut().zip(&strides).for_each(|(dim, &stride)| dim.os = stride);
-                let (line, others) = strides.split_last().unwrap_or((&1, &[]));
-                from = Side { operand, strides: others.to_vec(), stride: *line };
+                dims.into_iter().zip(&strides).for_each(|(dim, &stride)| dim.os = stride);
+                from = operand;
+                (complex.output, complex.output_offset) = (operand.format, operand.offset);
+                let packed: Vec<Dim> = complex.transform.iter().chain(&complex.batch).copied().collect();
+                // In the order of `before`: what is left, repeated dimensions, those beside the line, the line.
+                let mut moved = packed.into_iter().map(|dim| dim.os);
+                let left: Vec<i64> = moved.by_ref().take(rest.len()).collect();
+                let (repeated, lined) = around.split_at_mut(problem.batch.len());
+                repeated.iter_mut().zip(moved.by_ref()).for_each(|(dim, stride)| dim.is = stride);
+                lined.iter_mut().zip(left).for_each(|(dim, stride)| dim.is = stride);
+                beside.iter_mut().zip(moved.by_ref()).for_each(|((dim, _), stride)| dim.is = stride);
+                line_own.is = moved.next().unwrap_or(1);
             }
-            let repeated = problem.batch.len();
-            let (batch, transform) = dims.split_at(repeated);
-            let (own, transform) = transform.split_last().unwrap_or((&halved, &[]));
-            let complex = Problem {
-                kind: Kind::Complex,
-                transform: transform.to_vec(),
-                batch: batch.iter().copied().chain([*own]).collect(),
-                output_offset: from.operand.offset,
-                output: from.operand.format,
-                scale: 1.0,
-                max_workspace: None,
-                ..problem.clone()
-            };
-            self.complex(complex, [array, from.operand.array])?;
+            self.complex(complex, [sides[0].array, from.array])?;
         }
-        self.line(&Line {
-            formula: Formula::Spectrum { conjugate: problem.direction == Direction::Forward },
-            back: true,
-            n: own.n,
-            around: around.iter().map(|dim| dim.n).collect(),
-            from,
-            to: Side {
-                operand: self.operand(true),
-                strides: around.iter().map(|dim| dim.os).collect(),
-                stride: own.os,
-            },
-            scale: problem.scale,
+        let line = Line::between(formula, true, line_own, beside, &around, [from, sides[1]], problem.scale);
+        self.line(&line)
+    }
+
+    /// The dimensions that are transformed before the lines, as a complex problem where the spectrum lies.
+    fn before(&self, own: Dim, rest: &[Dim]) -> Option<Problem> {
+        let problem = self.problem;
+        let still = |dim: &Dim| Dim::new(dim.n, dim.is, dim.is);
+        let others = self.others();
+        let later = others.iter().filter(|dim| !rest.contains(dim));
+        let mut batch: Vec<Dim> = problem.batch.iter().chain(later).map(still).collect();
+        batch.push(Dim::new(half(own.n), own.is, own.is));
+        (!rest.is_empty()).then(|| Problem {
+            kind: Kind::Complex,
+            transform: rest.iter().map(still).collect(),
+            batch,
+            output_offset: problem.input_offset,
+            output: problem.input,
+            scale: 1.0,
+            max_workspace: None,
+            ..problem.clone()
         })
+    }
+
+    /// The complex dimensions, those furthest from the lines first.
+    fn others(&self) -> Vec<Dim> {
+        let mut dims = self.problem.transform.clone();
+        dims.sort_by_key(|dim| std::cmp::Reverse(dim.os.unsigned_abs().max(dim.is.unsigned_abs())));
+        dims
+    }
+
+    /// Which dimensions the lines' pass transforms beside them, and which are left: those closest to the lines go
+    /// with them as far as the cost model finds that it pays.
+    fn split(
+        &self,
+        line: impl Fn(Vec<(Dim, Plan)>, &[Dim]) -> Line,
+        others: impl Fn(&[Dim]) -> Option<Problem>,
+    ) -> Split {
+        let problem = self.problem;
+        let dims = self.others();
+        let mut best = Split { beside: Vec::new(), rest: dims.clone() };
+        // A dimension that is read again and again has no place of its own to be transformed in.
+        if dims.is_empty() || dims.iter().any(|dim| dim.is == 0) {
+            return best;
+        }
+        let left = |rest: &[Dim]| {
+            let Some(mut problem) = others(rest) else { return Some(0.0) };
+            problem.canonicalise();
+            let schedule = super::schedule(&problem, self.limits).ok()?;
+            let costs =
+                schedule.passes.iter().map(|pass| tile::choose(pass, self.limits).map(|choice| choice.cost));
+            costs.sum::<Option<f64>>()
+        };
+        let repeated = |rest: &[Dim]| problem.batch.iter().chain(rest).copied().collect::<Vec<Dim>>();
+        let alone = self.cost(&line(Vec::new(), &repeated(&dims)));
+        let mut least = alone.and_then(|cost| Some(cost + left(&dims)?)).unwrap_or(f64::INFINITY);
+        for count in 1..=dims.len() {
+            let (rest, beside) = dims.split_at(dims.len() - count);
+            let rests = left(rest);
+            for plans in self.stages_of(beside) {
+                let beside: Vec<(Dim, Plan)> = beside.iter().copied().zip(plans).collect();
+                let own = self.cost(&line(beside.clone(), &repeated(rest)));
+                let Some(cost) = own.and_then(|own| Some(own + rests?)) else { continue };
+                if cost < least {
+                    least = cost;
+                    best = Split { beside, rest: rest.to_vec() };
+                }
+            }
+        }
+        best
+    }
+
+    /// Plans for dimensions that share a pass, equal lengths alike.
+    fn stages_of(&self, dims: &[Dim]) -> Vec<Vec<Plan>> {
+        let mut all: Vec<Vec<Plan>> = vec![Vec::new()];
+        for (at, dim) in dims.iter().enumerate() {
+            let same = dims[..at].iter().position(|other| other.n == dim.n);
+            let own = self.planner.stages(dim.n, 0);
+            all = all
+                .into_iter()
+                .flat_map(|known| {
+                    let plans = same.map_or_else(|| own.clone(), |same| vec![known[same].clone()]);
+                    plans.into_iter().map(move |plan| known.iter().cloned().chain([plan]).collect())
+                })
+                .take(MOST_ALIKE)
+                .collect();
+        }
+        all
     }
 
     /// Reals to reals, one dimension after the other: the first reads the input, the others work on the output.
@@ -239,6 +326,7 @@ impl<'a> Chain<'a> {
                 formula: Formula::Reals { kind: real.kind, orthogonal: real.orthogonal },
                 back: false,
                 n: real.dim.n,
+                beside: Vec::new(),
                 around,
                 from: side(&at),
                 to: side(&to),

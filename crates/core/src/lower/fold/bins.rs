@@ -1,6 +1,6 @@
 //! One frequency and its mirror image: what a spectrum of reals, and all that follows from it, is made of.
 
-use crate::kernel::{Cx, Value};
+use crate::kernel::{Cmp, Cx, Value};
 use crate::lower::Lowering;
 use crate::pass::{Carry, Fold, Formula, TableKind};
 use crate::problem::RealKind;
@@ -10,6 +10,8 @@ use super::Item;
 /// A value of a line's spectrum.
 struct Bin {
     line: usize,
+    /// Of the mirror image in other axes.
+    mirrored: bool,
     /// Frequency.
     at: Value,
     value: Cx,
@@ -33,7 +35,7 @@ impl Lowering<'_> {
     }
 
     fn put_bin(&mut self, fold: &Fold, item: &Item, bin: &Bin, scale: f64) {
-        let line = &item.lines[bin.line];
+        let line = &if bin.mirrored { &item.mirror } else { &item.own }.lines[bin.line];
         let x = bin.value;
         let (kind, orthogonal) = match fold.formula {
             Formula::Spectrum { conjugate } => {
@@ -103,29 +105,29 @@ impl Lowering<'_> {
     fn parted(&mut self, fold: &Fold, item: &Item) -> Vec<Bin> {
         let points = fold.points();
         let k = item.index;
-        let a = self.get_point(&item.points, k, item.on);
+        let a = self.get_point(&item.own.points, k, item.on);
         if matches!(fold.carry, Carry::Single) {
-            return vec![Bin { line: 0, at: k, value: a, on: item.on }];
+            return vec![Bin { line: 0, mirrored: false, at: k, value: a, on: item.on }];
         }
         let mirror = self.mirrored(points, k);
         let inner = self.is_not(k, 0);
         let wrapped = self.b.select(inner, mirror, k);
-        let b = self.get_point(&item.points, wrapped, item.on);
+        let b = self.get_point(&item.mirror.points, wrapped, item.on);
         let b = self.conjugate(b);
         let (even, odd) = (self.b.cadd(a, b), self.b.csub(a, b));
         let odd = self.b.cmul_i(odd, true);
         if let Carry::Rows(_) = fold.carry {
             return vec![
-                Bin { line: 0, at: k, value: even, on: item.on },
-                Bin { line: 1, at: k, value: odd, on: item.on },
+                Bin { line: 0, mirrored: false, at: k, value: even, on: item.on },
+                Bin { line: 1, mirrored: false, at: k, value: odd, on: item.on },
             ];
         }
         let w = self.unit_root(2 * points, k, item.on);
         let odd = self.b.cmul(odd, w);
         let other = self.b.csub(even, odd);
-        let first = Bin { line: 0, at: k, value: self.b.cadd(even, odd), on: item.on };
+        let first = Bin { line: 0, mirrored: false, at: k, value: self.b.cadd(even, odd), on: item.on };
         let value = self.conjugate(other);
-        vec![first, Bin { line: 0, at: mirror, value, on: self.unpaired(points, k, item.on) }]
+        vec![first, Bin { line: 0, mirrored: true, at: mirror, value, on: self.unpaired(points, k, item.on) }]
     }
 
     /// Where a frequency is not its own mirror image in the middle.
@@ -144,18 +146,18 @@ impl Lowering<'_> {
         let mirror = self.mirrored(points, k);
         let inner = self.is_not(k, 0);
         let paired = self.also(item.on, inner);
-        let first = self.bin_of(fold, item, (0, k), inner);
+        let first = self.bin_of(fold, item, (0, false, k), inner);
         let (own, image, image_on) = match fold.carry {
             Carry::Single => (first, self.conjugate(first), paired),
             Carry::Rows(_) => {
-                let second = self.bin_of(fold, item, (1, k), inner);
+                let second = self.bin_of(fold, item, (1, false, k), inner);
                 let turned = self.b.cmul_i(second, false);
                 let (conjugate, other) = (self.conjugate(first), self.conjugate(second));
                 let other = self.b.cmul_i(other, false);
                 (self.b.cadd(first, turned), self.b.cadd(conjugate, other), paired)
             }
             Carry::Halves => {
-                let last = self.bin_of(fold, item, (0, mirror), inner);
+                let last = self.bin_of(fold, item, (0, true, mirror), inner);
                 let last = self.conjugate(last);
                 let (even, odd) = (self.b.cadd(first, last), self.b.csub(first, last));
                 let w = self.unit_root(2 * points, k, item.on);
@@ -168,20 +170,41 @@ impl Lowering<'_> {
                 (own, self.b.cadd(even, turned), self.unpaired(points, k, paired))
             }
         };
-        self.put_point(&item.points, k, own, item.on);
-        self.put_point(&item.points, mirror, image, image_on);
+        self.put_point(&item.own.points, k, own, item.on);
+        self.put_point(&item.mirror.points, mirror, image, image_on);
     }
 
     /// A value of the spectrum that memory stands for. At frequencies that are their own mirror images it is real.
-    fn bin_of(&mut self, fold: &Fold, item: &Item, (line, at): (usize, Value), inner: Value) -> Cx {
-        let line = &item.lines[line];
+    fn bin_of(
+        &mut self,
+        fold: &Fold,
+        item: &Item,
+        (line, mirrored, at): (usize, bool, Value),
+        inner: Value,
+    ) -> Cx {
+        let (own, mirror) = if mirrored { (&item.mirror, &item.own) } else { (&item.own, &item.mirror) };
+        let (line, opposite) = (&own.lines[line], &mirror.lines[line]);
         let on = item.on;
         let zero = self.b.float(self.real, 0.0);
         let (kind, orthogonal) = match fold.formula {
             Formula::Spectrum { conjugate } => {
                 let x = self.get_point(line, at, on);
-                let im = self.negated(x.im, conjugate);
-                return Cx { re: x.re, im: self.b.select(inner, im, zero) };
+                let x = Cx { re: x.re, im: self.negated(x.im, conjugate) };
+                if self.pass.axes.len() < 2 {
+                    return Cx { re: x.re, im: self.b.select(inner, x.im, zero) };
+                }
+                // What has no part in real output goes by the mean with the mirror image.
+                let zeroth = self.b.u32(0);
+                let outer = self.b.cmp(Cmp::Eq, item.index, zeroth);
+                let outer = self.also(on, outer);
+                let y = self.get_point(opposite, at, outer);
+                let y = Cx { re: y.re, im: self.negated(y.im, !conjugate) };
+                let mean = self.b.cadd(x, y);
+                let mean = self.b.cscale(mean, 0.5);
+                return Cx {
+                    re: self.b.select(inner, x.re, mean.re),
+                    im: self.b.select(inner, x.im, mean.im),
+                };
             }
             Formula::Reals { kind, orthogonal } => (kind, orthogonal),
         };

@@ -10,7 +10,7 @@ mod turned;
 
 use std::ops::Range;
 
-use crate::kernel::{Space, Type, Value};
+use crate::kernel::{Op, Space, Type, Value};
 use crate::pass::{Carry, Fold, Way};
 use crate::problem::{Direction, Format};
 
@@ -33,9 +33,17 @@ struct Item {
     index: Value,
     /// Whether it is there; `None`: it is.
     on: Option<Value>,
-    /// The lines in memory, two where points carry two.
+    /// The line, and the one that mirrors it in the other axes of the tile.
+    own: Ends,
+    mirror: Ends,
+}
+
+/// Where a line is.
+#[derive(Clone)]
+struct Ends {
+    /// In memory, two lines where points carry two.
     lines: Vec<Port>,
-    /// The line of points.
+    /// As points.
     points: Port,
 }
 
@@ -55,12 +63,26 @@ impl Lowering<'_> {
         self.pass.axes.iter().map(|axis| axis.dim.n as i64).product()
     }
 
+    /// Distance of an axis's neighbours in the block's array, in points: the last axis, which folds, lies closest.
+    fn axis_distance(&self, axis: usize) -> i64 {
+        self.pass.axes[axis + 1..].iter().map(|axis| axis.dim.n as i64).product()
+    }
+
+    /// Distance of a repeated dimension's neighbours there.
+    fn repeated_distance(&self, d: usize) -> i64 {
+        self.line_points() * self.tile.batch[..d].iter().product::<u64>() as i64
+    }
+
     /// Distance of each digit in the block's array, in points.
     pub(super) fn staged_weights(&self, writes: bool) -> Vec<i64> {
-        self.digits.weights(|digit| match digit.batch {
-            Some(d) => self.line_points() * self.tile.batch[..d].iter().product::<u64>() as i64,
-            None if writes => digit.os,
-            None => digit.is,
+        self.digits.weights(|digit| match (digit.batch, digit.axis) {
+            (Some(d), _) => self.repeated_distance(d),
+            (None, Some(axis)) => {
+                let dim = &self.pass.axes[axis].dim;
+                let index = if writes { digit.os / dim.os } else { digit.is / dim.is };
+                index * self.axis_distance(axis)
+            }
+            (None, None) => 0,
         })
     }
 
@@ -139,39 +161,90 @@ impl Lowering<'_> {
     fn item_digits(&self, fold: &Fold, way: Way, writes: bool) -> Digits {
         let stride = |own| if writes { (0, own) } else { (own, 0) };
         let (is, os) = stride(fold.stride);
-        let items = Digit { size: fold.items(way) as u32, is, os, axis: Some(0), ..Digit::STILL };
+        let folded = self.pass.axes.len() - 1;
+        let items = Digit { size: fold.items(way) as u32, is, os, axis: Some(folded), ..Digit::STILL };
+        let others = self.pass.axes[..folded].iter().enumerate().map(|(axis, other)| Digit {
+            size: other.dim.n as u32,
+            is: other.dim.is,
+            os: other.dim.os,
+            axis: Some(axis),
+            ..Digit::STILL
+        });
         let lines = self.digits.all.iter().filter(|digit| digit.batch.is_some()).copied();
-        Digits::new(std::iter::once(items).chain(lines).collect(), Vec::new())
+        Digits::new(std::iter::once(items).chain(others).chain(lines).collect(), Vec::new())
     }
 
     fn item(&mut self, fold: &Fold, writes: bool, points: Points, layout: &Layout, slot: u32) -> Item {
         let on = self.inside(layout, slot);
         let alone = self.pass.axes.is_empty();
-        let counts = |digit: &Digit| if alone { digit.batch == Some(0) } else { digit.axis.is_some() };
-        let weights = self.digits.weights(|digit| i64::from(counts(digit)));
-        let at = self.linear(layout, slot, &weights);
-        let mut index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        let folded = self.pass.axes.len().checked_sub(1);
+        let counts = |digit: &Digit| {
+            if alone { digit.batch == Some(0) } else { digit.axis.is_some() && digit.axis == folded }
+        };
+        let mut index = self.number(layout, slot, counts);
         if alone {
             let start = self.b.convert(Type::U32, self.origin[0]);
             index = self.b.add(start, index);
         }
-        let index = self.b.add_const(index, at.constant as u64);
-        let line = self.memory_line(writes, fold.stride, (layout, slot));
-        let mut lines = vec![line];
+        let others: Vec<Value> = (0..folded.unwrap_or(0))
+            .map(|axis| self.number(layout, slot, |digit| digit.axis == Some(axis)))
+            .collect();
+        let own = self.ends(fold, writes, points, (layout, slot), &others);
+        let mirror = if others.is_empty() {
+            own.clone()
+        } else {
+            let mirrored: Vec<Value> =
+                others.iter().enumerate().map(|(axis, &k)| self.opposite(axis, k)).collect();
+            self.ends(fold, writes, points, (layout, slot), &mirrored)
+        };
+        Item { index, on, own, mirror }
+    }
+
+    /// The number that some digits of a slot's element spell.
+    fn number(&mut self, layout: &Layout, slot: u32, counts: impl Fn(&Digit) -> bool) -> Value {
+        let weights = self.digits.weights(|digit| i64::from(counts(digit)));
+        let at = self.linear(layout, slot, &weights);
+        let thread = at.thread.unwrap_or_else(|| self.b.u32(0));
+        self.b.add_const(thread, at.constant as u64)
+    }
+
+    /// `-k` on an axis.
+    fn opposite(&mut self, axis: usize, k: Value) -> Value {
+        let mirrored = self.mirrored(self.pass.axes[axis].dim.n, k);
+        let inner = self.is_not(k, 0);
+        self.b.select(inner, mirrored, k)
+    }
+
+    /// Where a slot's line is, at these indices of the other axes.
+    fn ends(
+        &mut self,
+        fold: &Fold,
+        writes: bool,
+        points: Points,
+        at: (&Layout, u32),
+        others: &[Value],
+    ) -> Ends {
+        let mut lines = vec![self.memory_line(writes, fold.stride, at, others)];
         if let Carry::Rows(distances) = fold.carry {
             let step = lines[0].format.step() as i64;
             let second = lines[0].clone().beyond(self, distances[usize::from(writes)] * step);
             lines.push(second);
         }
         let points = match points {
-            Points::Memory => self.memory_line(!writes, 1, (layout, slot)),
-            Points::Block(space) => self.block_line(space, (layout, slot)),
+            Points::Memory => self.memory_line(!writes, 1, at, others),
+            Points::Block(space) => self.block_line(space, at, others),
         };
-        Item { index, on, lines, points }
+        Ends { lines, points }
     }
 
     /// The line in memory that a slot's item is of.
-    fn memory_line(&mut self, writes: bool, stride: i64, (layout, slot): (&Layout, u32)) -> Port {
+    fn memory_line(
+        &mut self,
+        writes: bool,
+        stride: i64,
+        (layout, slot): (&Layout, u32),
+        others: &[Value],
+    ) -> Port {
         let operand = if writes { self.pass.dst } else { self.pass.src };
         let slot_of = self.sides[usize::from(writes)];
         let step = operand.format.step() as i64;
@@ -181,13 +254,14 @@ impl Lowering<'_> {
         let ty = if wide { Type::U64 } else { Type::U32 };
         // The first repeated dimension of a fold alone counts items, which the line's index does.
         let skipped = usize::from(self.pass.axes.is_empty());
-        let mut base = self.b.pure(crate::kernel::Op::Const(operand.offset * step as u64), ty, &[]);
+        let mut base = self.b.pure(Op::Const(operand.offset * step as u64), ty, &[]);
         for d in skipped..self.pass.batch.len() {
             let dim = &self.pass.batch[d];
-            let distance = step * if writes { dim.os } else { dim.is };
-            let origin = self.b.convert(ty, self.origin[d]);
-            let far = self.b.mul_const(origin, masked(ty, distance));
-            base = self.b.add(base, far);
+            base = self.plus(base, self.origin[d], step * if writes { dim.os } else { dim.is });
+        }
+        for (axis, &k) in others.iter().enumerate() {
+            let dim = &self.pass.axes[axis].dim;
+            base = self.plus(base, k, step * if writes { dim.os } else { dim.is });
         }
         let weights = self.digits.weights(|digit| match digit.batch {
             Some(d) if d >= skipped => step * if writes { digit.os } else { digit.is },
@@ -201,15 +275,23 @@ impl Lowering<'_> {
         Port { planes, format: operand.format, stride: stride * step, base }
     }
 
+    /// `base + index distance`, in the type of `base`.
+    fn plus(&mut self, base: Value, index: Value, distance: i64) -> Value {
+        let ty = self.b.ty(base);
+        let index = self.b.convert(ty, index);
+        let far = self.b.mul_const(index, masked(ty, distance));
+        self.b.add(base, far)
+    }
+
     /// The line of points in the block's array that a slot's item is of.
-    fn block_line(&mut self, space: Space, (layout, slot): (&Layout, u32)) -> Port {
-        let line = self.line_points();
-        let weights = self.digits.weights(|digit| {
-            digit.batch.map_or(0, |d| 2 * line * self.tile.batch[..d].iter().product::<u64>() as i64)
-        });
+    fn block_line(&mut self, space: Space, (layout, slot): (&Layout, u32), others: &[Value]) -> Port {
+        let weights = self.digits.weights(|digit| digit.batch.map_or(0, |d| 2 * self.repeated_distance(d)));
         let own = self.linear(layout, slot, &weights);
         let thread = own.thread.unwrap_or_else(|| self.b.u32(0));
-        let base = self.b.add_const(thread, own.constant as u64);
+        let mut base = self.b.add_const(thread, own.constant as u64);
+        for (axis, &k) in others.iter().enumerate() {
+            base = self.plus(base, k, 2 * self.axis_distance(axis));
+        }
         Port { planes: vec![space], format: Format::Interleaved, stride: 2, base }
     }
 }

@@ -17,7 +17,7 @@ impl Lowering<'_> {
             return self.extended(fold, item, kind == RealKind::Dst1, orthogonal);
         }
         let sine = kind == RealKind::Dst2;
-        for (row, line) in item.lines.iter().enumerate() {
+        for (row, line) in item.own.lines.iter().enumerate() {
             let [(from, to), (second, end)] = self.both_ends(fold, item);
             let x = self.get_real(line, from, item.on);
             self.put_sample(fold, item, row, (to, x), item.on);
@@ -32,7 +32,7 @@ impl Lowering<'_> {
     pub(super) fn samples_out(&mut self, fold: &Fold, item: &Item) {
         let sine = matches!(fold.formula, Formula::Reals { kind: RealKind::Dst3, .. });
         let scale = self.b.float(self.real, self.pass.scale);
-        for (row, line) in item.lines.iter().enumerate() {
+        for (row, line) in item.own.lines.iter().enumerate() {
             let [(to, from), (second, end)] = self.both_ends(fold, item);
             let x = self.get_sample(fold, item, row, from, item.on);
             let x = self.b.mul(x, scale);
@@ -69,7 +69,7 @@ impl Lowering<'_> {
         let (first, last) = (self.is_not(item.index, 0), self.is_not(item.index, half));
         let inner = self.both(Some(first), last);
         let within = self.also(item.on, inner);
-        let line = &item.lines[0];
+        let line = &item.own.lines[0];
         let mut x = if sine {
             let before = self.b.add_const(item.index, u64::from(u32::MAX));
             let zero = self.b.float(self.real, 0.0);
@@ -91,7 +91,7 @@ impl Lowering<'_> {
 
     /// The reals of the points, and the index of a sample of a line among them.
     fn sample_at(&mut self, fold: &Fold, item: &Item, row: usize, at: Value) -> (Port, Value) {
-        let reals = item.points.reals();
+        let reals = item.own.points.reals();
         match fold.carry {
             Carry::Halves => (reals, at),
             Carry::Rows(_) | Carry::Single => {

@@ -18,7 +18,7 @@ impl Lowering<'_> {
     /// every second output negated.
     pub(super) fn turned_in(&mut self, fold: &Fold, item: &Item) {
         let (n, j, on) = (fold.n, item.index, item.on);
-        let line = &item.lines[0];
+        let line = &item.own.lines[0];
         if n.is_multiple_of(2) {
             let even = self.b.mul_const(j, 2);
             let odd = self.mirrored(n - 1, even);
@@ -27,24 +27,24 @@ impl Lowering<'_> {
             let table = TableKind::ShiftedRoots { modulus: 8 * n, first: 1, step: 4, len: n / 2 };
             let w = self.table_load(table, j, 0, on);
             let x = self.b.cmul(x, w);
-            return self.put_point(&item.points, j, x, on);
+            return self.put_point(&item.own.points, j, x, on);
         }
         let from = if Self::sine(fold) { self.mirrored(n - 1, j) } else { j };
         let x = self.get_real(line, from, on);
         let w = self.table_load(TableKind::Roots { modulus: 4 * n, step: 1, len: n }, j, 0, on);
         let x = Cx { re: self.b.mul(x, w.re), im: self.b.mul(x, w.im) };
-        self.put_point(&item.points, j, x, on);
+        self.put_point(&item.own.points, j, x, on);
         let padding = self.b.add_const(j, n);
         let zero = self.b.float(self.real, 0.0);
-        self.put_point(&item.points, padding, Cx { re: zero, im: zero }, on);
+        self.put_point(&item.own.points, padding, Cx { re: zero, im: zero }, on);
     }
 
     /// From points to what memory holds.
     pub(super) fn turned_out(&mut self, fold: &Fold, item: &Item) {
         let (n, k, on) = (fold.n, item.index, item.on);
-        let line = &item.lines[0];
+        let line = &item.own.lines[0];
         let scale = 2.0 * self.pass.scale;
-        let x = self.get_point(&item.points, k, on);
+        let x = self.get_point(&item.own.points, k, on);
         if n.is_multiple_of(2) {
             let w = self.table_load(TableKind::Roots { modulus: 2 * n, step: 1, len: n / 2 }, k, 0, on);
             let x = self.b.cmul(x, w);

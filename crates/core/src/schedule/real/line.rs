@@ -19,6 +19,8 @@ pub(super) struct Line {
     pub back: bool,
     /// Reals of a line.
     pub n: u64,
+    /// Complex dimensions that are transformed in the same pass, slowest first, with their plans.
+    pub beside: Vec<(Dim, Plan)>,
     /// Lengths of the dimensions that it is repeated over.
     pub around: Vec<u64>,
     pub from: Side,
@@ -63,6 +65,26 @@ pub(super) fn repeated(dims: Vec<Dim>) -> Vec<PassDim> {
 }
 
 impl Line {
+    /// Lines between two arrays, whose dimensions know their strides in both.
+    pub fn between(
+        formula: Formula,
+        back: bool,
+        own: Dim,
+        beside: Vec<(Dim, Plan)>,
+        around: &[Dim],
+        [from, to]: [Operand; 2],
+        scale: f64,
+    ) -> Self {
+        let lengths = around.iter().map(|dim| dim.n).collect();
+        let side = |operand, stride: fn(&Dim) -> i64| Side {
+            operand,
+            strides: around.iter().map(stride).collect(),
+            stride: stride(&own),
+        };
+        let (from, to) = (side(from, |dim| dim.is), side(to, |dim| dim.os));
+        Self { formula, back, n: own.n, beside, around: lengths, from, to, scale }
+    }
+
     /// The direction in which points are transformed.
     fn direction(&self) -> Direction {
         let back = match self.formula {
@@ -128,7 +150,8 @@ impl Share {
     fn natural(&self, line: &Line, writes: bool) -> Points {
         let (operand, stride) =
             if writes { (self.to, line.to.stride) } else { (self.from, line.from.stride) };
-        let strides: Vec<i64> = self.batch.iter().map(|dim| if writes { dim.os } else { dim.is }).collect();
+        let dims = line.beside.iter().map(|(dim, _)| dim).chain(&self.batch);
+        let strides: Vec<i64> = dims.map(|dim| if writes { dim.os } else { dim.is }).collect();
         let distance = match self.carry {
             Carry::Halves => stride,
             Carry::Rows(distances) => distances[usize::from(writes)],
@@ -154,19 +177,33 @@ impl Chain<'_> {
     /// The passes of lines.
     pub(super) fn line(&mut self, line: &Line) -> Result<(), Error> {
         for share in line.shares() {
-            let points = points(line.formula, share.carry, line.n);
-            let plan =
-                if points == 1 { Some(Plan::MixedRadix(Vec::new())) } else { self.planner.on_chip(points) };
-            let single = plan.as_ref().map(|plan| self.single(line, &share, points, on_chip_method(plan)));
-            match single {
-                Some(pass) if tile::choose(&pass, self.limits).is_some() => {
+            match self.on_chip(line, &share) {
+                Some((pass, plan)) => {
                     self.passes.push(pass);
-                    self.plans.extend(plan);
+                    self.plans.push(plan);
+                    self.plans.extend(line.beside.iter().map(|(_, plan)| plan.clone()));
                 }
-                _ => self.long(line, &share, points)?,
+                None => self.long(line, &share)?,
             }
         }
         Ok(())
+    }
+
+    /// Copies that the one pass of lines takes which are all carried in one way; `None` where there is no such pass.
+    pub(super) fn cost(&self, line: &Line) -> Option<f64> {
+        let [share] = &line.shares()[..] else { return None };
+        let (pass, _) = self.on_chip(line, share)?;
+        tile::choose(&pass, self.limits).map(|choice| choice.cost)
+    }
+
+    /// The one pass of lines that fit the chip.
+    fn on_chip(&self, line: &Line, share: &Share) -> Option<(Pass, Plan)> {
+        let points = points(line.formula, share.carry, line.n);
+        let plan = if points == 1 { Plan::MixedRadix(Vec::new()) } else { self.planner.on_chip(points)? };
+        let plain = matches!(plan, Plan::MixedRadix(_));
+        let pass = (plain || line.beside.is_empty())
+            .then(|| self.single(line, share, points, on_chip_method(&plan)))?;
+        tile::choose(&pass, self.limits).map(|_| (pass, plan))
     }
 
     /// One pass with its folds.
@@ -174,26 +211,36 @@ impl Chain<'_> {
         let [from, to] = [false, true].map(|writes| match line.fold(share.carry, writes) {
             None => share.natural(line, writes),
             // Points of the block's own array count one by one.
-            Some(_) => Points {
-                operand: if writes { share.to } else { share.from },
-                stride: 1,
-                strides: share.batch.iter().map(|dim| if writes { dim.os } else { dim.is }).collect(),
-            },
+            Some(_) => {
+                let dims = line.beside.iter().map(|(dim, _)| dim).chain(&share.batch);
+                Points {
+                    operand: if writes { share.to } else { share.from },
+                    stride: 1,
+                    strides: dims.map(|dim| if writes { dim.os } else { dim.is }).collect(),
+                }
+            }
         });
-        let axis = Axis::new(PassDim::new(points, from.stride, to.stride), method);
-        let strides = from.strides.iter().zip(&to.strides);
-        let dims = share.batch.iter().zip(strides);
-        let batch = dims.map(|(dim, (&is, &os))| PassDim::new(dim.n, is, os)).collect();
+        let others = line.beside.len();
+        let strides = |d: usize| (from.strides[d], to.strides[d]);
+        let own = PassDim::new(points, from.stride, to.stride);
+        let beside = line.beside.iter().enumerate().map(|(d, (dim, plan))| {
+            Axis::new(PassDim::new(dim.n, strides(d).0, strides(d).1), on_chip_method(plan))
+        });
+        let axes = beside.chain([Axis::new(own, method)]).collect();
+        let dims = share.batch.iter().enumerate();
+        let batch =
+            dims.map(|(d, dim)| PassDim::new(dim.n, strides(others + d).0, strides(others + d).1)).collect();
         Pass {
             direction: line.direction(),
             scale: line.scale,
             ends: [false, true].map(|writes| line.fold(share.carry, writes)),
-            ..pass(self.problem.precision, vec![axis], batch, from.operand, to.operand)
+            ..pass(self.problem.precision, axes, batch, from.operand, to.operand)
         }
     }
 
     /// A line that does not fit the chip: folds are passes of their own, and points a complex problem between them.
-    fn long(&mut self, line: &Line, share: &Share, points: u64) -> Result<(), Error> {
+    fn long(&mut self, line: &Line, share: &Share) -> Result<(), Error> {
+        let points = points(line.formula, share.carry, line.n);
         if points > LONGEST {
             return Err(no_plan(line.n, self.limits));
         }
