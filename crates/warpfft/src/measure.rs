@@ -90,11 +90,13 @@ impl Plan {
     }
 }
 
-/// Bytes that a copy of a problem's data reads and writes.
+/// Bytes that a copy of a problem's data reads and writes, together: those of the input and of the output.
 pub(crate) fn bytes(problem: &Problem) -> u64 {
-    let dims = problem.transform.iter().chain(&problem.batch);
-    let points = dims.fold(1_u64, |points, dim| points.saturating_mul(dim.n));
-    points.saturating_mul(2 * problem.precision.complex_bytes())
+    let points =
+        |all: &mut dyn Iterator<Item = (u64, i64)>| all.fold(1_u64, |n, (own, _)| n.saturating_mul(own));
+    let read = points(&mut problem.input_dims()).saturating_mul(problem.input_element());
+    let written = points(&mut problem.output_dims()).saturating_mul(problem.output_element());
+    read.saturating_add(written)
 }
 
 /// The sets of buffers together, over the cache.
