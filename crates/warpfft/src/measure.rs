@@ -90,13 +90,12 @@ impl Plan {
     }
 }
 
-/// Bytes that a copy of a problem's data reads and writes.
+/// Bytes that a copy of a problem's data reads and writes, together: those of the input and of the output.
 pub(crate) fn bytes(problem: &Problem) -> u64 {
-    let count = |dims: &mut dyn Iterator<Item = (u64, i64)>| {
-        dims.fold(1_u64, |points, (n, _)| points.saturating_mul(n))
-    };
-    let read = count(&mut problem.input_dims()).saturating_mul(problem.input_element());
-    let written = count(&mut problem.output_dims()).saturating_mul(problem.output_element());
+    let points =
+        |all: &mut dyn Iterator<Item = (u64, i64)>| all.fold(1_u64, |n, (own, _)| n.saturating_mul(own));
+    let read = points(&mut problem.input_dims()).saturating_mul(problem.input_element());
+    let written = points(&mut problem.output_dims()).saturating_mul(problem.output_element());
     read.saturating_add(written)
 }
 

@@ -151,8 +151,8 @@ impl FftwPlan {
         if !interleaved(problem) {
             return Err(Error::Unsupported {
                 device: NAME.into(),
-                what: "planar data here".into(),
-                would_work: "measure interleaved data".into(),
+                what: "planar or real data here".into(),
+                would_work: "measure interleaved complex data".into(),
             });
         }
         let _one = library.planner.lock().unwrap_or_else(PoisonError::into_inner);

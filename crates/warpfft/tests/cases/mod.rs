@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 pub mod accuracy;
+pub mod real;
+pub mod real_layouts;
 #[cfg(feature = "cuda")]
 pub mod stress;
 

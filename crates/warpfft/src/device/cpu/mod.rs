@@ -1,36 +1,44 @@
-//! The processor: no kernels; the problem goes to rustfft, axis by axis, with rayon over the lines.
+//! The processor: no kernels; the problem goes to rustfft, realfft and rustdct, axis by axis, with rayon over the lines.
 
 mod lines;
+mod plan;
+mod real;
+mod split;
 mod tile;
 mod timing;
 mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
+use realfft::RealFftPlanner;
+use rustdct::{DctNum, DctPlanner};
+use rustfft::{FftDirection, FftPlanner};
 use warpfft_core::problem::{Direction, Precision, Problem};
 use warpfft_core::program::Program;
 use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
-use self::lines::CpuPlan;
+use self::lines::Work;
+use self::plan::CpuPlan;
+use self::real::{FromSpectrum, ToSpectrum};
+use self::split::Wanted;
 use super::backend::{Backend, Execute};
 use super::{DeviceKind, DeviceReport};
 use crate::error::Error;
 use crate::host::Real;
 use crate::room;
 
-/// A real number that rustfft takes too.
-pub(crate) trait CpuReal: Real + FftNum {
-    /// This type's planner, which remembers what it made.
-    fn planner(planners: &mut Planners) -> &mut FftPlanner<Self>;
+/// A real number that the libraries take too.
+pub(crate) trait CpuReal: Real + DctNum {
+    /// This type's planners, which remember what they made.
+    fn planners(planners: &mut Planners) -> &mut Own<Self>;
 
     /// The nearest value of this type.
     fn nearest(x: f64) -> Self;
 }
 
 impl CpuReal for f32 {
-    fn planner(planners: &mut Planners) -> &mut FftPlanner<Self> {
+    fn planners(planners: &mut Planners) -> &mut Own<Self> {
         &mut planners.single
     }
 
@@ -40,7 +48,7 @@ impl CpuReal for f32 {
 }
 
 impl CpuReal for f64 {
-    fn planner(planners: &mut Planners) -> &mut FftPlanner<Self> {
+    fn planners(planners: &mut Planners) -> &mut Own<Self> {
         &mut planners.double
     }
 
@@ -49,10 +57,24 @@ impl CpuReal for f64 {
     }
 }
 
-/// One planner for each precision.
+/// One precision's planners.
+pub(crate) struct Own<T: DctNum> {
+    complex: FftPlanner<T>,
+    real: RealFftPlanner<T>,
+    trigonometric: DctPlanner<T>,
+}
+
+impl<T: DctNum> Own<T> {
+    fn new() -> Self {
+        let (complex, real) = (FftPlanner::new(), RealFftPlanner::new());
+        Self { complex, real, trigonometric: DctPlanner::new() }
+    }
+}
+
+/// The planners of each precision.
 pub(crate) struct Planners {
-    single: FftPlanner<f32>,
-    double: FftPlanner<f64>,
+    single: Own<f32>,
+    double: Own<f64>,
 }
 
 struct Cpu {
@@ -61,7 +83,7 @@ struct Cpu {
 }
 
 pub(super) fn open() -> Arc<dyn Backend> {
-    let planners = Planners { single: FftPlanner::new(), double: FftPlanner::new() };
+    let planners = Planners { single: Own::new(), double: Own::new() };
     Arc::new(Cpu { name: name(), planners: Mutex::new(planners) })
 }
 
@@ -80,30 +102,46 @@ fn name() -> String {
 }
 
 impl Cpu {
-    /// The one-dimensional transform, from the planner's memory if it was made before.
-    fn line<T: CpuReal>(&self, n: u64, direction: Direction) -> Result<Arc<dyn Fft<T>>, Error> {
-        let out_of_memory = || Error::OutOfMemory {
-            device: self.name.clone(),
-            bytes: n.saturating_mul(4 * size_of::<T>() as u64),
-            free: None,
-        };
-        let length = usize::try_from(n).map_err(|_| out_of_memory())?;
-        // rustfft allocates tables and scratch of about this size and aborts where it cannot: ask first.
-        room::ask(n.saturating_mul(4 * size_of::<T>() as u64), &self.name)?;
-        let mut trial = Vec::<T>::new();
-        let wanted = length.checked_mul(4).ok_or_else(out_of_memory)?;
-        trial.try_reserve_exact(wanted).map_err(|_| out_of_memory())?;
-        drop(trial);
-        let direction = match direction {
-            Direction::Forward => FftDirection::Forward,
-            Direction::Inverse => FftDirection::Inverse,
-        };
+    /// The one-dimensional transform, from the planners' memory if it was made before.
+    fn line<T: CpuReal>(&self, wanted: Wanted, n: u64, direction: Direction) -> Result<Work<T>, Error> {
+        let length = self.room_to_plan::<T>(wanted, n)?;
         let mut planners = self.planners.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(T::planner(&mut planners).plan_fft(length, direction))
+        let planners = T::planners(&mut planners);
+        Ok(match wanted {
+            Wanted::Complex => {
+                let direction = match direction {
+                    Direction::Forward => FftDirection::Forward,
+                    Direction::Inverse => FftDirection::Inverse,
+                };
+                Work::Complex(planners.complex.plan_fft(length, direction))
+            }
+            Wanted::ToSpectrum => {
+                let fft = planners.real.plan_fft_forward(length);
+                Work::Real(Arc::new(ToSpectrum { fft, conjugated: direction == Direction::Inverse }))
+            }
+            Wanted::FromSpectrum => {
+                let fft = planners.real.plan_fft_inverse(length);
+                Work::Real(Arc::new(FromSpectrum { fft, conjugated: direction == Direction::Forward }))
+            }
+            Wanted::Real(kind, orthogonal) => Work::Real(real::line(planners, kind, orthogonal, length)),
+        })
+    }
+
+    /// Asks whether there is room for a line's tables and scratch: the libraries abort where they cannot have it.
+    fn room_to_plan<T: CpuReal>(&self, wanted: Wanted, n: u64) -> Result<usize, Error> {
+        // About what they allocate; some cosine transforms go by complex ones of twice their length.
+        let reals = n.saturating_mul(if matches!(wanted, Wanted::Real(..)) { 12 } else { 4 });
+        let bytes = reals.saturating_mul(size_of::<T>() as u64);
+        let out_of_memory = || Error::OutOfMemory { device: self.name.clone(), bytes, free: None };
+        room::ask(bytes, &self.name)?;
+        let wanted = usize::try_from(reals).map_err(|_| out_of_memory())?;
+        Vec::<T>::new().try_reserve_exact(wanted).map_err(|_| out_of_memory())?;
+        Ok(n as usize)
     }
 
     fn plan_as<T: CpuReal>(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
-        Ok(Arc::new(CpuPlan::<T>::new(problem, |n| self.line(n, problem.direction))?))
+        let line = |wanted, n| self.line(wanted, n, problem.direction);
+        Ok(Arc::new(CpuPlan::<T>::new(problem, line)?))
     }
 }
 

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use warpfft_core::problem::Placement;
 
 use super::CpuReal;
-use super::lines::CpuPlan;
+use super::plan::CpuPlan;
 use crate::device::backend::{Execute, HostJob};
 use crate::error::Error;
 use crate::measure::{self, Contest, Measurement, Timed, Timing, Turns};

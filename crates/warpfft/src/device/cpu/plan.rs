@@ -1,0 +1,108 @@
+//! A problem ready to run: its passes, one after the other.
+
+use num_complex::Complex;
+use warpfft_core::problem::{Format, Kind, Problem};
+use warpfft_core::program::Program;
+
+use super::CpuReal;
+use super::lines::{Array, Work};
+use super::split::{Split, Wanted, split};
+use super::tile::Scratch;
+use super::timing;
+use super::view::View;
+use crate::device::backend::{Execute, HostJob};
+use crate::error::Error;
+use crate::measure::{Measurement, Timing};
+#[cfg(feature = "peers")]
+use crate::peers::PeerReport;
+use crate::room;
+use crate::span;
+
+/// Below so many elements a second thread costs more than it brings.
+const PARALLEL_FROM: u64 = 1 << 14;
+
+/// A problem ready to run on the processor.
+pub(super) struct CpuPlan<T> {
+    problem: Problem,
+    split: Split<T>,
+    /// Bytes of all threads' memory in the pass that takes most.
+    scratch: u64,
+    parallel: bool,
+}
+
+impl<T: CpuReal> CpuPlan<T> {
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Splits a problem into passes; `make` gives the transform of one line.
+    pub fn new(
+        problem: &Problem,
+        make: impl FnMut(Wanted, u64) -> Result<Work<T>, Error>,
+    ) -> Result<Self, Error> {
+        span::input(problem)?;
+        span::output(problem)?;
+        let complex = |format| matches!(format, Format::Interleaved | Format::Planar);
+        if problem.kind != Kind::Complex || !complex(problem.input) || !complex(problem.output) {
+            // What lines are made for, and how they lie in place, is taken on trust below.
+            problem.clone().validated()?;
+        }
+        let split = split(problem, make)?;
+        let parallel = problem.elements() >= PARALLEL_FROM && span::injective(problem.output_dims());
+        let most = split.passes.iter().map(Scratch::bytes).max().unwrap_or(0);
+        let threads = if parallel { rayon::current_num_threads() as u64 } else { 1 };
+        Ok(Self { problem: problem.clone(), split, scratch: most.saturating_mul(threads), parallel })
+    }
+
+    /// The array between input and output.
+    fn stage(&self) -> Result<Vec<Complex<T>>, Error> {
+        let bytes = self.split.stage.saturating_mul(size_of::<T>() as u64);
+        room::ask(bytes.saturating_add(self.scratch), "processor")?;
+        let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
+        let elements = self.split.stage.div_ceil(2) as usize;
+        let mut stage: Vec<Complex<T>> = Vec::new();
+        stage.try_reserve_exact(elements).map_err(full)?;
+        stage.resize(elements, Complex::default());
+        Ok(stage)
+    }
+}
+
+impl<T: CpuReal> Execute for CpuPlan<T> {
+    fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
+        timing::measure(self, timing)
+    }
+
+    #[cfg(feature = "peers")]
+    fn measure_beside_peers(&self, timing: Timing) -> Result<(Measurement, Vec<PeerReport>), Error> {
+        timing::beside_peers(self, timing)
+    }
+
+    fn program(&self) -> Option<&Program> {
+        None
+    }
+
+    fn workspace_bytes(&self) -> u64 {
+        0
+    }
+
+    fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
+        let mut stage = self.stage()?;
+        let output = View::writing(job.output, self.problem.output);
+        let input = match job.input {
+            Some(planes) => View::reading(planes, self.problem.input),
+            None => output.seen_as(self.problem.input),
+        };
+        let stage = View::writing([bytemuck::cast_slice_mut(&mut stage), &mut []], self.split.stage_format);
+        let view = |array: Array| match array {
+            Array::Input => input,
+            Array::Output => output,
+            Array::Stage => stage,
+        };
+        for pass in &self.split.passes {
+            // SAFETY: the caller has checked that the arrays hold what the problem spans, and the stage holds all
+            // elements; `parallel` was set only where output addresses are distinct.
+            unsafe { pass.run(view(pass.arrays.0), view(pass.arrays.1), self.parallel) };
+        }
+        Ok(())
+    }
+}
