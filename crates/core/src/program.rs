@@ -1,11 +1,11 @@
 //! Kernels, buffers and their order: what a device needs to run a plan, and all that it needs.
 
-use crate::error::Error;
+use crate::error::{Error, Side};
 use crate::kernel::{Kernel, Verified};
 use crate::lower::Lowered;
 use crate::lower::tile::{self, Choice, Tile};
 use crate::pass::Pass;
-use crate::problem::{Precision, Problem};
+use crate::problem::{Format, Kind, Precision, Problem};
 use crate::recipe::Recipe;
 use crate::schedule::{self, Schedule, fuse};
 use crate::target::Limits;
@@ -223,6 +223,12 @@ fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
             device: limits.name.clone(),
             would_work: "single precision, or the cpu device".into(),
         });
+    }
+    for (side, got) in [(Side::Input, problem.input), (Side::Output, problem.output)] {
+        let complex = matches!(got, Format::Interleaved | Format::Planar);
+        if problem.kind == Kind::Complex && !complex {
+            return Err(Error::KindFormat { side, real: false, got });
+        }
     }
     for bytes in [problem.input_bytes(), problem.output_bytes()] {
         too_large("bytes of one buffer", bytes, limits.max_buffer_bytes, limits)?;

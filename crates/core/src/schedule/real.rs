@@ -19,6 +19,7 @@ use line::Line;
 
 /// Schedules a problem of a real kind.
 pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
+    let problem = &problem.clone().validated()?;
     let mut chain = Chain::new(problem, limits);
     match &problem.kind {
         Kind::Complex => {}
