@@ -412,7 +412,10 @@ impl Pass {
             Some(fold) if self.axes.is_empty() => {
                 fold.elements() * self.batch[1..].iter().map(|dim| dim.n).product::<u64>()
             }
-            Some(fold) => fold.elements() * self.repeats(),
+            Some(fold) => {
+                let (_, others) = self.axes.split_last().unwrap_or((&self.axes[0], &[]));
+                fold.elements() * others.iter().map(|axis| axis.dim.n).product::<u64>() * self.repeats()
+            }
             None if self.folds_alone() => {
                 let points = self.ends.iter().flatten().map(Fold::points).sum::<u64>();
                 points * self.batch[1..].iter().map(|dim| dim.n).product::<u64>()

@@ -86,7 +86,7 @@ const MOST_TILES: usize = 8;
 pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec<Candidate>, Error> {
     let estimate = Draft::new(problem, limits, None, None)?;
     if problem.kind != Kind::Complex {
-        return Ok(vec![Candidate { recipe: estimate.recipe(), copies: estimate.copies() }]);
+        return Ok(tiled(estimate, problem, limits, most));
     }
     let mut drafts = vec![estimate.fused(problem, limits), estimate];
     for within in widths(limits) {
@@ -125,6 +125,19 @@ pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec
     lead(&mut all);
     all.truncate(most);
     Ok(all.iter().map(|draft| Candidate { recipe: draft.recipe(), copies: draft.copies() }).collect())
+}
+
+/// The model's choice for real data, with and without passes that share a launch, and with other tiles: its plans are not
+/// searched.
+fn tiled(estimate: Draft, problem: &Problem, limits: &Limits, most: usize) -> Vec<Candidate> {
+    let mut all = estimate.varied(problem, limits);
+    let first = estimate.fused(problem, limits);
+    all.push(estimate);
+    all.sort_by(|a, b| a.copies().total_cmp(&b.copies()));
+    all.insert(0, first);
+    distinct(&mut all);
+    all.truncate(most);
+    all.iter().map(|draft| Candidate { recipe: draft.recipe(), copies: draft.copies() }).collect()
 }
 
 /// A recipe with what came of it.
@@ -321,32 +334,7 @@ impl Recipe {
         problem: &Problem,
         limits: &Limits,
     ) -> Result<(Schedule, Vec<Choice>), Error> {
-        if problem.kind != Kind::Complex {
-            // The search offers one.
-            let only = Draft::new(problem, limits, None, None)?;
-            let same = only.recipe() == *self;
-            return if same {
-                Ok((only.schedule, only.choices))
-            } else {
-                Err(refused("it is of another problem".into()))
-            };
-        }
-        if !widths(limits).contains(&self.within) {
-            return Err(refused("what may share a pass is of another device".into()));
-        }
-        let narrowed = narrowed(limits, self.within);
-        let (got, wanted) = (self.plans.len(), problem.transform.len());
-        if got != wanted {
-            return Err(refused(format!("it has {got} plans for {wanted} dimensions")));
-        }
-        let planner = Planner::new(&narrowed, problem.precision);
-        for (dim, plan) in problem.transform.iter().zip(&self.plans) {
-            let offered = |plans: Vec<Plan>| plans.iter().any(|offer| alike(offer, plan, &planner));
-            if !SOLVERS.iter().any(|solver| offered(solver.plans(dim.n, &planner))) {
-                return Err(refused(format!("no solver offers {plan} for length {}", dim.n)));
-            }
-        }
-        let schedule = schedule::by_plans(problem, &narrowed, self.plans.clone())?;
+        let schedule = self.scheduled(problem, limits)?;
         let (got, wanted) = (self.tiles.len(), schedule.passes.len());
         if got != wanted {
             return Err(refused(format!("it has {got} tiles for {wanted} passes")));
@@ -364,6 +352,31 @@ impl Recipe {
         let choices = (0..self.tiles.len()).map(find).collect::<Result<_, _>>()?;
         let fuse = |(schedule, choices), offer| fuse::apply(schedule, choices, offer, problem);
         Ok(offers.iter().cloned().fold((schedule, choices), fuse))
+    }
+
+    /// The schedule by the recipe's plans.
+    fn scheduled(&self, problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
+        if problem.kind != Kind::Complex {
+            let schedule = schedule::schedule(problem, limits)?;
+            let same = self.plans == schedule.plans && self.within.is_none();
+            return if same { Ok(schedule) } else { Err(refused("real data is not scheduled so".into())) };
+        }
+        if !widths(limits).contains(&self.within) {
+            return Err(refused("what may share a pass is of another device".into()));
+        }
+        let narrowed = narrowed(limits, self.within);
+        let (got, wanted) = (self.plans.len(), problem.transform.len());
+        if got != wanted {
+            return Err(refused(format!("it has {got} plans for {wanted} dimensions")));
+        }
+        let planner = Planner::new(&narrowed, problem.precision);
+        for (dim, plan) in problem.transform.iter().zip(&self.plans) {
+            let offered = |plans: Vec<Plan>| plans.iter().any(|offer| alike(offer, plan, &planner));
+            if !SOLVERS.iter().any(|solver| offered(solver.plans(dim.n, &planner))) {
+                return Err(refused(format!("no solver offers {plan} for length {}", dim.n)));
+            }
+        }
+        schedule::by_plans(problem, &narrowed, self.plans.clone())
     }
 
     /// The offers that the recipe's pairs of passes take, if they are among those of the search.

@@ -23,6 +23,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         _ => Precision::F32,
     };
     let device = Device::open(DeviceKind::Auto)?;
+    // A file to write what tuning finds to.
+    let written = std::env::var("WISDOM").ok();
+    let tune = written.is_some();
+    let mut wisdom = warpfft::Wisdom::default();
     println!("{}", device.name());
     println!("{:>16} {:>9} {:>7} {:>9} {:>7}", "case", "batch", "copies", "expected", "passes");
     for case in arguments {
@@ -50,8 +54,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         let explained: Option<Explanation> = device.explain(&problem)?;
         let (expected, passes) =
             explained.map_or((0.0, 0), |explained| (explained.predicted_copies, explained.passes.len()));
+        if tune {
+            let tuned = device.tune(&problem, Duration::from_secs_f64(20.0 * seconds))?;
+            let copies = tuned.entry.copies.unwrap_or(f64::NAN);
+            println!("{case:>16} {copies:>9.3} tuned, gain {:.3}", tuned.gain());
+            wisdom.insert(tuned.entry);
+            continue;
+        }
         let measured = plan.measure(Timing::from(Duration::from_secs_f64(seconds)))?;
         println!("{case:>16} {batch:>9} {:>7.3} {expected:>9.2} {passes:>7}", measured.copies());
+    }
+    if let Some(path) = written {
+        wisdom.save(std::path::Path::new(&path))?;
     }
     Ok(())
 }
