@@ -237,9 +237,9 @@ impl Bench {
 fn error(device: &Device, problem: &Problem) -> Result<f64, CliError> {
     let count = problem.elements() as usize;
     let mut rng = StdRng::seed_from_u64(problem.elements());
-    let mut input = Samples::with_room(problem.precision, count, "the check")?;
+    let mut input = Samples::with_room(problem.precision, false, count, "the check")?;
     input.extend((0..count).map(|_| Complex::new(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0))));
-    let mut got = Samples::zeros(problem.precision, count, "the check")?;
+    let mut got = Samples::zeros(problem.precision, false, count, "the check")?;
     engine::run(&device.plan(problem)?, &input, &mut got)?;
     let wanted = reference(problem, |at| input.get(at as usize));
     let got: Vec<_> = wanted.iter().map(|&(at, _)| got.get(at as usize)).collect();

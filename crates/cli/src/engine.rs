@@ -1,38 +1,39 @@
 //! From a signal and a request to a spectrum: the one place where commands meet the library's plans.
 
-use num_complex::Complex;
 use warpfft::core::problem::{Direction, Placement, Precision, Problem};
 use warpfft::core::request::Fft;
 use warpfft::{Device, DeviceKind, Error, Plan};
 
 use crate::error::CliError;
 use crate::io::{Samples, Signal, packed_strides};
-use crate::options::Shape;
+use crate::kind::{KindArg, Lengths};
+use crate::options::{NormArg, Shape};
 
 /// What to compute of a signal.
 #[derive(Debug, Clone)]
 pub struct Request {
+    /// What is transformed into what.
+    pub kind: KindArg,
     /// Axes to transform, each once.
     pub axes: Vec<usize>,
+    /// Points along all axes.
+    pub lengths: Lengths,
     /// Sign of the exponent.
     pub direction: Direction,
-    /// Factor on every output.
-    pub scale: f64,
+    /// Which direction is divided by the number of points.
+    pub norm: NormArg,
     /// Bytes of workspace at most.
     pub max_workspace: Option<u64>,
 }
 
 /// The problem of transforming an array with the given strides into a packed one.
-pub fn problem(
-    shape: &[usize],
-    strides: &[i64],
-    request: &Request,
-    precision: Precision,
-) -> Result<Problem, CliError> {
-    let extents: Vec<u64> = shape.iter().map(|&extent| extent as u64).collect();
+pub fn problem(strides: &[i64], request: &Request, precision: Precision) -> Result<Problem, CliError> {
+    let extents: Vec<u64> = request.lengths.points.iter().map(|&extent| extent as u64).collect();
     let axes: Vec<i64> = request.axes.iter().map(|&axis| axis as i64).collect();
-    let asked = Fft::axes(extents, axes).strides(strides, &packed_strides(shape));
-    let asked = asked.precision(precision).direction(request.direction).scale(request.scale);
+    let asked = Fft::axes(extents, axes).strides(strides, &packed_strides(&request.lengths.output));
+    // As in scipy: what is orthonormal by its factor is made orthogonal too.
+    let asked = request.kind.ask(asked, request.direction, request.norm == NormArg::Ortho);
+    let asked = asked.precision(precision).norm(request.norm.norm());
     Ok(request.max_workspace.into_iter().fold(asked, Fft::max_workspace).build()?)
 }
 
@@ -71,11 +72,12 @@ pub struct Spectrum {
     pub fallback: Option<Error>,
 }
 
-/// Transforms a signal.
+/// Transforms a signal that has the lengths of the request's input.
 pub fn transform(signal: &Signal, request: &Request, kind: DeviceKind) -> Result<Spectrum, CliError> {
     let precision = signal.samples.precision();
-    let problem = problem(&signal.shape, &signal.strides, request, precision)?;
-    let mut samples = Samples::zeros(precision, signal.samples.len(), "the result")?;
+    let problem = problem(&signal.strides, request, precision)?;
+    let count = request.lengths.output.iter().product();
+    let mut samples = Samples::zeros(precision, request.kind.gives_reals(), count, "the result")?;
     let (plan, mut fallback) = plan(kind, &problem)?;
     let mut device = plan.device().clone();
     if let Err(error) = run(&plan, &signal.samples, &mut samples) {
@@ -93,37 +95,17 @@ pub fn transform(signal: &Signal, request: &Request, kind: DeviceKind) -> Result
 /// Runs a plan from one set of numbers to another.
 pub fn run(plan: &Plan, input: &Samples, output: &mut Samples) -> Result<(), Error> {
     let in_place = plan.problem().placement == Placement::InPlace;
-    match (input, output) {
-        (Samples::F32(input), Samples::F32(output)) if in_place => {
-            output.clone_from(input);
-            plan.run_in_place(output)
-        }
-        (Samples::F64(input), Samples::F64(output)) if in_place => {
-            output.clone_from(input);
-            plan.run_in_place(output)
-        }
-        (Samples::F32(input), Samples::F32(output)) => plan.run_host(input, output),
-        (Samples::F64(input), Samples::F64(output)) => plan.run_host(input, output),
-        (input, output) => {
-            Err(Error::WrongPrecision { expected: input.precision(), got: output.precision() })
-        }
+    if in_place {
+        output.clone_from(input);
     }
-}
-
-/// Moves frequency 0 of each transformed axis to its middle, as numpy's fftshift does.
-pub fn shift(samples: &mut Samples, shape: &[usize], axes: &[usize]) {
-    match samples {
-        Samples::F32(data) => shift_in_place(data, shape, axes),
-        Samples::F64(data) => shift_in_place(data, shape, axes),
+    let widths = Error::WrongPrecision { expected: input.precision(), got: output.precision() };
+    if let (Some(input), Some(output)) = (input.single(), output.single_mut()) {
+        return if in_place { plan.run_in_place(output) } else { plan.run_host(input, output) };
     }
-}
-
-fn shift_in_place<T>(data: &mut [Complex<T>], shape: &[usize], axes: &[usize]) {
-    for &axis in axes {
-        let inner: usize = shape[axis + 1..].iter().product();
-        for block in data.chunks_exact_mut(shape[axis] * inner) {
-            block.rotate_right(shape[axis] / 2 * inner);
-        }
+    match (input.double(), output.double_mut()) {
+        (Some(_), Some(output)) if in_place => plan.run_in_place(output),
+        (Some(input), Some(output)) => plan.run_host(input, output),
+        _ => Err(widths),
     }
 }
 
@@ -147,17 +129,6 @@ pub fn resolve_axes(given: &[i64], shape: &[usize]) -> Result<Vec<usize>, CliErr
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn shift_moves_zero_to_the_middle_of_odd_and_even_axes() {
-        let shape = [3, 4];
-        let numbers = |values: Vec<i32>| -> Vec<Complex<f64>> {
-            values.into_iter().map(|value| Complex::from(f64::from(value))).collect()
-        };
-        let mut samples = Samples::F64(numbers((0..12).collect()));
-        shift(&mut samples, &shape, &[0, 1]);
-        assert_eq!(samples, Samples::F64(numbers(vec![10, 11, 8, 9, 2, 3, 0, 1, 6, 7, 4, 5])));
-    }
 
     #[test]
     fn axes_count_from_both_ends_and_never_twice() {

@@ -39,6 +39,60 @@ pub enum CliError {
         axis: i64,
     },
 
+    /// Complex numbers where the kind takes reals.
+    #[error("{kind} takes real numbers, but {} holds complex ones; --kind c2c, c2r and hfft take those", .path.display())]
+    ComplexInput {
+        /// The input.
+        path: PathBuf,
+        /// What was asked for.
+        kind: String,
+    },
+
+    /// Lengths for other axes than are transformed.
+    #[error("--n gives {got} lengths, but {expected} axes are transformed; give one for each")]
+    LengthCount {
+        /// Transformed axes.
+        expected: usize,
+        /// Lengths given.
+        got: usize,
+    },
+
+    /// A kind whose inverse goes by another name.
+    #[error("--inverse does not go with --kind {kind}; its inverse is --kind {instead}")]
+    NoInverse {
+        /// What was asked for.
+        kind: String,
+        /// Its inverse.
+        instead: &'static str,
+    },
+
+    /// No negative frequencies to bring before the others.
+    #[error("--shift does not go with --kind {kind}, which has {what}; leave it out, or use --kind c2c")]
+    NoShift {
+        /// What was asked for.
+        kind: String,
+        /// What its result is.
+        what: &'static str,
+    },
+
+    /// Half spectra without an axis.
+    #[error("{kind} needs at least one axis to transform, whose spectrum is halved")]
+    NothingToHalve {
+        /// What was asked for.
+        kind: String,
+    },
+
+    /// Half of a spectrum that is too short to tell how many reals it stands for.
+    #[error(
+        "{kind} of 1 point along axis {axis} would be of 2 (1 - 1) = 0 reals; say with --n how many, 1 or more"
+    )]
+    NoReals {
+        /// What was asked for.
+        kind: String,
+        /// The halved axis.
+        axis: usize,
+    },
+
     /// More transformed axes than a picture has.
     #[error(
         "--plot draws one or two transformed axes, but {transformed} are transformed; choose with --axes, or leave --plot out"
@@ -281,6 +335,12 @@ impl CliError {
         match self {
             Self::AxisOutOfRange { .. }
             | Self::AxisRepeated { .. }
+            | Self::ComplexInput { .. }
+            | Self::LengthCount { .. }
+            | Self::NoInverse { .. }
+            | Self::NoShift { .. }
+            | Self::NothingToHalve { .. }
+            | Self::NoReals { .. }
             | Self::PlotRank { .. }
             | Self::PlotCount { .. }
             | Self::UnknownLimits { .. }
@@ -307,8 +367,11 @@ impl CliError {
             | Self::NothingMeasured { .. }
             | Self::NothingToCompare { .. }
             | Self::HostMemory { .. } => code::INPUT,
-            // A shape too large for any machine is the command line's mistake, not the device's.
-            Self::Core(warpfft::core::Error::TooManyElements { .. }) => code::USAGE,
+            // A shape too large for any machine, or too short for its kind, is the command line's mistake, not the
+            // device's.
+            Self::Core(
+                warpfft::core::Error::TooManyElements { .. } | warpfft::core::Error::KindLength { .. },
+            ) => code::USAGE,
             Self::Device(_) | Self::Core(_) => code::DEVICE,
             Self::Write { .. } | Self::OutputIsFolder { .. } | Self::Draw { .. } | Self::Stdout(_) => {
                 code::OUTPUT

@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::json;
-use warpfft::core::problem::Direction;
 
 use crate::engine::{self, Request, Spectrum};
 use crate::error::CliError;
-use crate::io::{self, Output, Signal};
+use crate::fit;
+use crate::io::{self, Keep, Output, Signal};
+use crate::kind::KindArg;
 use crate::options::{DeviceArg, NormArg, PrecisionArg, name_of, size};
 use crate::plot::{self, Drawing};
 use crate::progress::Progress;
@@ -29,6 +30,17 @@ Examples:
   And back again:
       warpfft transform y.npy -o x.npy --axes=-2,-1 --inverse
 
+  The spectrum of real numbers, half as large, and back; --n tells 1001 numbers from 1000:
+      warpfft transform x.npy -o half.npy --kind r2c
+      warpfft transform half.npy -o x.npy --kind c2r --n 1001
+
+  The cosine transform of a picture, orthonormal, and back:
+      warpfft transform photo.png -o dct.npy --kind dct2 --norm ortho --plot dct.png
+      warpfft transform dct.npy -o photo.npy --kind dct2 --norm ortho --inverse --axes=0,1
+
+  The first 65536 samples of a recording, zeros where it is shorter; a real spectrum from 0 to the Nyquist frequency:
+      warpfft transform bell.wav -o bell.npy --kind r2c --n 65536 --plot bell.png
+
 The kind of input is told by its contents, not its name:
   .npy        bool, integers, float16/32/64, complex64/128; C and Fortran order; either byte order
   .wav        sample values as stored; shape (frames) for one channel, (frames, channels) for more
@@ -45,24 +57,41 @@ pub struct Transform {
     #[arg(value_name = "IN")]
     input: PathBuf,
 
-    /// File to write: a .npy array of complex64 or complex128, in C order
+    /// File to write: a .npy array in C order, complex64 or complex128, or float32 or float64 where the kind gives reals
     ///
     /// An existing file is replaced whole or, if anything fails, not at all.
     #[arg(short, long, value_name = "OUT.npy")]
     output: PathBuf,
 
+    /// What is transformed into what: the names are those of scipy.fft's functions, or close to them
+    #[arg(long, value_enum, default_value_t = KindArg::C2c, value_name = "KIND")]
+    kind: KindArg,
+
     /// Axes to transform, counted from 0, or from the end with -1
     ///
     /// Default: all axes of an array, time of a recording, rows and columns of a picture. Write --axes=-1 with
-    /// the equals sign for negative ones.
+    /// the equals sign for negative ones. The last one named is the one that r2c, c2r, hfft and ihfft halve.
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "AXIS,..")]
     axes: Option<Vec<i64>>,
 
-    /// Transform with exp(+2 pi i j k / n) instead of exp(-2 pi i j k / n)
+    /// Lengths along the transformed axes: what is longer is cropped, what is shorter is padded with zeros
+    ///
+    /// One for each axis, as scipy's s; without --axes, for the last of those that are transformed by default. With c2r
+    /// and hfft, the last length is that of the reals: m complex numbers stand for 2 (m - 1) reals or 2 (m - 1) + 1.
+    #[arg(
+        long, value_delimiter = ',', allow_negative_numbers = true, value_name = "LENGTH,..",
+        value_parser = clap::value_parser!(u64).range(1..=i64::MAX as u64)
+    )]
+    n: Option<Vec<u64>>,
+
+    /// Transform back: with exp(+2 pi i j k / n) instead of exp(-2 pi i j k / n), or by the kind's inverse
     #[arg(long)]
     inverse: bool,
 
     /// Which direction is divided by the number of points, as in numpy
+    ///
+    /// For cosine and sine transforms, the points of the periodic sequence that they stand for, mostly 2 n. With ortho,
+    /// their first and last values are weighted so that they are orthogonal, as scipy does.
     #[arg(long, value_enum, default_value_t = NormArg::Backward)]
     norm: NormArg,
 
@@ -82,12 +111,13 @@ pub struct Transform {
 
     /// Draw the magnitude in dB below its peak into a PNG
     ///
-    /// A line over frequency for one transformed axis (in Hz for .wav, else in cycles per sample; a real signal
-    /// from 0 to the Nyquist frequency), a centred picture for two.
+    /// A line over frequency for one transformed axis (in Hz for .wav, else in cycles per sample; a real signal and
+    /// half of a spectrum from 0 to the Nyquist frequency), a picture for two, centred but for halved axes.
     #[arg(long, value_name = "PICTURE.png")]
     plot: Option<PathBuf>,
 
-    /// Put frequency 0 in the middle of each transformed axis, in the output and the plot
+    /// Put frequency 0 in the middle of each transformed axis, in the output and the plot; not for half spectra, cosine
+    /// and sine transforms
     #[arg(long)]
     shift: bool,
 
@@ -100,21 +130,31 @@ impl Transform {
     /// Runs the command.
     pub fn run(&self) -> Result<(), CliError> {
         self.check_names()?;
-        let started = Instant::now();
-        let signal = io::read(&self.input, self.precision.map(PrecisionArg::precision))?;
-        let axes = match &self.axes {
-            Some(given) => engine::resolve_axes(given, &signal.shape)?,
-            None => signal.axes.clone(),
-        };
-        if self.plot.is_some() {
-            plot::check(&signal.shape, &axes)?;
+        let direction = self.kind.direction(self.inverse)?;
+        if self.shift {
+            self.kind.check_shift()?;
         }
+        let started = Instant::now();
+        let precision = self.precision.map(PrecisionArg::precision);
+        let signal = io::read(&self.input, Keep { precision, reals: self.kind.takes_reals() })?;
+        if self.kind.takes_reals() && !signal.real {
+            return Err(CliError::ComplexInput { path: self.input.clone(), kind: self.kind.name() });
+        }
+        let (axes, asked) = self.axes_and_lengths(&signal)?;
+        let lengths = self.kind.lengths(&signal.shape, &axes, asked.as_deref())?;
+        if self.plot.is_some() {
+            plot::check(&lengths.output, &axes)?;
+        }
+        let (norm, max_workspace) = (self.norm, self.max_workspace);
+        let request = Request { kind: self.kind, axes, lengths, direction, norm, max_workspace };
+        let shape = signal.shape.clone();
+        let signal = fit::fitted(signal, &request.lengths.input)?;
+        let (axes, output_shape) = (&request.axes, &request.lengths.output);
         // Before the work, so that an unwritable place costs no time.
         let mut output = Output::create(&self.output)?;
         let mut picture = self.plot.as_deref().map(Output::create).transpose()?;
 
         let read = Instant::now();
-        let request = self.request(&signal, &axes);
         let mut spectrum = {
             let _progress = Progress::start("transforming", None);
             engine::transform(&signal, &request, self.device.kind())?
@@ -124,15 +164,15 @@ impl Transform {
             eprintln!("warpfft: note: the processor did the work: {reason}");
         }
         if self.shift {
-            engine::shift(&mut spectrum.samples, &signal.shape, &axes);
+            fit::shift(&mut spectrum.samples, output_shape, axes);
         }
         {
             let progress = Progress::start("writing", Some(spectrum.samples.bytes().len() as u64));
-            output.write(|out| io::write_npy(out, &signal.shape, &spectrum.samples, &progress))?;
+            output.write(|out| io::write_npy(out, output_shape, &spectrum.samples, &progress))?;
             output.sync()?;
         }
         if let Some(picture) = &mut picture {
-            let png = plot::draw(&self.drawing(&signal, &spectrum, &axes))?;
+            let png = plot::draw(&self.drawing(&signal, &spectrum, &request))?;
             picture.write(|out| out.write_all(&png))?;
             picture.sync()?;
         }
@@ -140,7 +180,7 @@ impl Transform {
         picture.map_or(Ok(()), Output::commit)?;
         let seconds =
             [read - started, transformed - read, transformed.elapsed()].map(|time| time.as_secs_f64());
-        self.report(&signal, &spectrum, &axes, seconds)
+        self.report(&signal, &shape, &spectrum, &request, seconds)
     }
 
     fn check_names(&self) -> Result<(), CliError> {
@@ -158,48 +198,65 @@ impl Transform {
         Ok(())
     }
 
-    fn request(&self, signal: &Signal, axes: &[usize]) -> Request {
-        let direction = if self.inverse { Direction::Inverse } else { Direction::Forward };
-        let points: f64 = axes.iter().map(|&axis| signal.shape[axis] as f64).product();
-        let scale = self.norm.scale(direction, points);
-        Request { axes: axes.to_vec(), direction, scale, max_workspace: self.max_workspace }
+    /// The axes to transform, and the lengths asked for along them.
+    fn axes_and_lengths(&self, signal: &Signal) -> Result<(Vec<usize>, Option<Vec<usize>>), CliError> {
+        let mut axes = match &self.axes {
+            Some(given) => engine::resolve_axes(given, &signal.shape)?,
+            None => signal.axes.clone(),
+        };
+        let Some(n) = &self.n else { return Ok((axes, None)) };
+        if self.axes.is_none() && n.len() < axes.len() {
+            axes.drain(..axes.len() - n.len());
+        }
+        if n.len() != axes.len() {
+            return Err(CliError::LengthCount { expected: axes.len(), got: n.len() });
+        }
+        // What this machine cannot count it cannot hold either, and is refused for that.
+        let lengths = n.iter().map(|&n| usize::try_from(n).unwrap_or(usize::MAX)).collect();
+        Ok((axes, Some(lengths)))
     }
 
-    fn drawing<'a>(&self, signal: &'a Signal, spectrum: &'a Spectrum, axes: &'a [usize]) -> Drawing<'a> {
+    fn drawing<'a>(&self, signal: &Signal, spectrum: &'a Spectrum, request: &'a Request) -> Drawing<'a> {
         let name = self.input.file_name().unwrap_or(self.input.as_os_str()).to_string_lossy();
+        let title = match (self.kind.real(), self.inverse || self.kind == KindArg::C2r) {
+            (_, true) => format!("Inverse transform of {name}"),
+            (Some(_), false) => format!("{} of {name}", self.kind.name()),
+            (None, false) => format!("Spectrum of {name}"),
+        };
         Drawing {
             samples: &spectrum.samples,
-            shape: &signal.shape,
-            axes,
+            shape: &request.lengths.output,
+            axes: &request.axes,
+            along: self.kind.along(&request.lengths, &request.axes, self.inverse),
             sample_rate: signal.sample_rate,
-            real: signal.real,
+            // Hartley's transform of reals is real, but not symmetric.
+            real: signal.real && self.kind != KindArg::Dht,
             shifted: self.shift,
-            inverse: self.inverse,
-            title: if self.inverse {
-                format!("Inverse transform of {name}")
-            } else {
-                format!("Spectrum of {name}")
-            },
+            title,
         }
     }
 
     fn report(
         &self,
         signal: &Signal,
+        shape: &[usize],
         spectrum: &Spectrum,
-        axes: &[usize],
+        request: &Request,
         [read, transform, write]: [f64; 3],
     ) -> Result<(), CliError> {
-        let bytes = spectrum.samples.precision().complex_bytes();
+        let dtype = spectrum.samples.dtype();
         if self.json {
             return report::json(&json!({
                 "input": self.input.to_string_lossy(),
                 "input_kind": signal.kind,
                 "output": self.output.to_string_lossy(),
                 "plot": self.plot.as_ref().map(|path| path.to_string_lossy()),
-                "shape": signal.shape,
-                "axes": axes,
-                "dtype": format!("complex{}", 8 * bytes),
+                "kind": self.kind.name(),
+                "shape": shape,
+                "output_shape": request.lengths.output,
+                "axes": request.axes,
+                "n": self.n,
+                "dtype": dtype,
                 "inverse": self.inverse,
                 "norm": name_of(&self.norm),
                 "shift": self.shift,
@@ -210,14 +267,20 @@ impl Transform {
                 "seconds": {"read": read, "transform": transform, "write": write},
             }));
         }
-        let shape = signal.shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
+        let text = |shape: &[usize]| shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
+        let becomes = match &request.lengths.output {
+            same if same == shape => String::new(),
+            other => format!(" to {}", text(other)),
+        };
         report::line(&format!(
-            "{} ({}): {shape} points, axes {axes:?} on {} -> {} (complex{})",
+            "{} ({}): {} points{becomes}, {} along axes {:?} on {} -> {} ({dtype})",
             self.input.display(),
             signal.kind,
+            text(shape),
+            self.kind.name(),
+            request.axes,
             spectrum.device.name(),
             self.output.display(),
-            8 * bytes,
         ))?;
         match &self.plot {
             Some(path) => report::line(&format!("plot -> {}", path.display())),

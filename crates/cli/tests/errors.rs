@@ -102,6 +102,48 @@ fn plots_that_cannot_be_drawn() {
 }
 
 #[test]
+fn kinds_that_do_not_fit() {
+    let bench = Bench::new();
+    let complex = npy("'<c8'", false, "(2, 3)", &[0; 48]);
+    for kind in ["r2c", "ihfft", "dct1", "dct2", "dst3", "dst4", "dht"] {
+        transform(&bench, 2, &complex, &["--kind", kind], &[kind, "real numbers", "complex"]);
+    }
+    for (kind, instead) in [("r2c", "c2r"), ("c2r", "r2c"), ("hfft", "ihfft"), ("ihfft", "hfft")] {
+        transform(&bench, 2, &good(), &["--kind", kind, "--inverse"], &["--inverse", kind, instead]);
+    }
+    for kind in ["r2c", "ihfft", "dct2", "dst1"] {
+        transform(&bench, 2, &good(), &["--kind", kind, "--shift"], &["--shift", kind]);
+    }
+    // Lengths that a kind cannot have.
+    let thin = npy("'<f8'", false, "(4, 1)", &[0; 32]);
+    transform(&bench, 2, &thin, &["--kind", "dct1"], &["dct1", "length 1", "at least 2"]);
+    transform(&bench, 2, &good(), &["--kind", "dct1", "--n", "3,1,4"], &["dct1", "length 1"]);
+    transform(&bench, 2, &thin, &["--kind", "c2r"], &["c2r", "axis 1", "--n"]);
+    transform(&bench, 2, &thin, &["--kind", "hfft"], &["hfft", "axis 1", "--n"]);
+    let single = npy("'<f8'", false, "()", &[0; 8]);
+    transform(&bench, 2, &single, &["--kind", "r2c"], &["r2c", "at least one axis"]);
+    transform(&bench, 2, &good(), &["--kind", "r2c", "--plot", "p.png"], &["3 are transformed"]);
+}
+
+#[test]
+fn lengths_that_do_not_fit() {
+    let bench = Bench::new();
+    transform(&bench, 2, &good(), &["--n", "1,2,3,4"], &["4 lengths", "3 axes"]);
+    transform(&bench, 2, &good(), &["--n", "5,6", "--axes", "1"], &["2 lengths", "1 axes"]);
+    transform(&bench, 2, &good(), &["--n", "5", "--axes", "0,1"], &["1 lengths", "2 axes"]);
+    for n in ["9223372036854775807", "99999999999"] {
+        transform(&bench, 3, &good(), &["--n", n], &["out of memory", "padded"]);
+    }
+    bench.file("in.npy", &good());
+    for (option, value) in [("--n", "0"), ("--n", "4,0"), ("--n", "-3"), ("--n", "x"), ("--kind", "dct5")] {
+        let output = bench.run(&["transform", "in.npy", "-o", "y.npy", option, value]);
+        let (_, err) = support::texts(&output);
+        assert_eq!(output.status.code(), Some(2), "{option} {value}: {err}");
+        assert!(err.contains(option) && !err.contains("panicked"), "{option} {value}: {err}");
+    }
+}
+
+#[test]
 fn outputs_that_cannot_be_written() {
     let bench = Bench::new();
     bench.file("in.npy", &good());

@@ -53,6 +53,7 @@ pub use host::{Planes, PlanesMut, Real};
 pub use measure::{Measurement, Timing};
 pub use num_complex::Complex;
 pub use plan::Plan;
+pub use room::host_memory;
 pub use tune::{Trial, Tuned};
 pub use warpfft_core as core;
 pub use wisdom::Wisdom;

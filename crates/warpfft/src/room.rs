@@ -21,6 +21,16 @@ pub(crate) fn ask(bytes: u64, device: &str) -> Result<(), Error> {
     }
 }
 
+/// Refuses more bytes than the computer's memory, or that of the container which this process may be in, can give now:
+/// for whoever is about to allocate what a user asked for.
+///
+/// # Errors
+///
+/// There is less, by [`Error::OutOfMemory`].
+pub fn host_memory(bytes: u64) -> Result<(), Error> {
+    ask(bytes, "processor")
+}
+
 /// Bytes that can be had without swapping, where the system tells.
 fn free() -> Option<u64> {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());

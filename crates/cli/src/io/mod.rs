@@ -4,6 +4,7 @@ mod npy;
 mod npy_header;
 mod output;
 mod picture;
+mod samples;
 mod tiff;
 mod wav;
 
@@ -11,7 +12,6 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use num_complex::Complex;
 use warpfft::core::problem::Precision;
 
 use crate::error::CliError;
@@ -19,88 +19,16 @@ use crate::progress::Progress;
 
 pub use npy::write as write_npy;
 pub use output::Output;
+pub use samples::Samples;
+pub(crate) use samples::each;
 
-/// Complex numbers in one of the two widths.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Samples {
-    /// 32-bit parts.
-    F32(Vec<Complex<f32>>),
-    /// 64-bit parts.
-    F64(Vec<Complex<f64>>),
-}
-
-impl Samples {
-    /// Room for `count` numbers, or an error that says for what it was.
-    pub fn with_room(precision: Precision, count: usize, what: &'static str) -> Result<Self, CliError> {
-        let bytes = count as u128 * u128::from(precision.complex_bytes());
-        let refused = |_| CliError::HostMemory { what, bytes };
-        Ok(match precision {
-            Precision::F32 => {
-                let mut data = Vec::new();
-                data.try_reserve_exact(count).map_err(refused)?;
-                Self::F32(data)
-            }
-            Precision::F64 => {
-                let mut data = Vec::new();
-                data.try_reserve_exact(count).map_err(refused)?;
-                Self::F64(data)
-            }
-        })
-    }
-
-    /// `count` zeros.
-    pub fn zeros(precision: Precision, count: usize, what: &'static str) -> Result<Self, CliError> {
-        let mut samples = Self::with_room(precision, count, what)?;
-        match &mut samples {
-            Self::F32(data) => data.resize(count, Complex::default()),
-            Self::F64(data) => data.resize(count, Complex::default()),
-        }
-        Ok(samples)
-    }
-
-    /// Appends numbers, rounding them once if they are wider than the storage.
-    pub fn extend(&mut self, numbers: impl Iterator<Item = Complex<f64>>) {
-        match self {
-            #[allow(
-                clippy::cast_possible_truncation,
-                reason = "rounding to the chosen precision is the purpose"
-            )]
-            Self::F32(data) => data.extend(numbers.map(|z| Complex::new(z.re as f32, z.im as f32))),
-            Self::F64(data) => data.extend(numbers),
-        }
-    }
-
-    /// How many numbers there are.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::F32(data) => data.len(),
-            Self::F64(data) => data.len(),
-        }
-    }
-
-    /// One number, widened.
-    pub fn get(&self, index: usize) -> Complex<f64> {
-        match self {
-            Self::F32(data) => Complex::new(data[index].re.into(), data[index].im.into()),
-            Self::F64(data) => data[index],
-        }
-    }
-
-    /// Their width.
-    pub fn precision(&self) -> Precision {
-        match self {
-            Self::F32(_) => Precision::F32,
-            Self::F64(_) => Precision::F64,
-        }
-    }
-
-    /// The bytes as they lie in memory.
-    pub fn bytes(&self) -> &[u8] {
-        match self {
-            Self::F32(data) => bytemuck::cast_slice(data),
-            Self::F64(data) => bytemuck::cast_slice(data),
-        }
-    }
+/// How numbers are to be kept.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Keep {
+    /// In that width; without one, in single precision where the file has it and else in double.
+    pub precision: Option<Precision>,
+    /// Real ones as reals, and not as complex numbers.
+    pub reals: bool,
 }
 
 /// What a file holds, ready to transform.
@@ -171,9 +99,8 @@ impl Source<'_> {
     }
 }
 
-/// Reads a file of any kind that is known. Without a precision, the numbers keep single precision where the
-/// file has it and are double otherwise.
-pub fn read(path: &Path, precision: Option<Precision>) -> Result<Signal, CliError> {
+/// Reads a file of any kind that is known.
+pub fn read(path: &Path, keep: Keep) -> Result<Signal, CliError> {
     let unreadable = |source| CliError::Read { path: path.into(), source };
     let file = File::open(path).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
@@ -187,13 +114,11 @@ pub fn read(path: &Path, precision: Option<Precision>) -> Result<Signal, CliErro
     let start = &start[..filled];
     let progress = Progress::start("reading", length);
     match start {
-        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => npy::read(source, start, precision, &progress),
-        [b'R', b'I', b'F', b'F' | b'X', _, _, _, _, b'W', b'A', b'V', b'E'] => {
-            wav::read(source, start, precision)
-        }
-        [0x89, b'P', b'N', b'G', ..] => picture::read(source, start, "PNG", precision),
-        [0xff, 0xd8, 0xff, ..] => picture::read(source, start, "JPEG", precision),
-        [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..] => tiff::read(source, start, precision),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => npy::read(source, start, keep, &progress),
+        [b'R', b'I', b'F', b'F' | b'X', _, _, _, _, b'W', b'A', b'V', b'E'] => wav::read(source, start, keep),
+        [0x89, b'P', b'N', b'G', ..] => picture::read(source, start, "PNG", keep),
+        [0xff, 0xd8, 0xff, ..] => picture::read(source, start, "JPEG", keep),
+        [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..] => tiff::read(source, start, keep),
         other => Err(CliError::UnknownFormat { path: path.into(), what: guess(other) }),
     }
 }

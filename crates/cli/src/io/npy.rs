@@ -7,7 +7,7 @@ use num_complex::Complex;
 use warpfft::core::problem::Precision;
 
 use super::npy_header::{self, Header, Number, Refused};
-use super::{Samples, Signal, Source, packed_strides};
+use super::{Keep, Samples, Signal, Source, packed_strides};
 use crate::error::CliError;
 use crate::progress::Progress;
 
@@ -20,7 +20,7 @@ const CHUNK: usize = 1 << 20;
 pub fn read(
     mut source: Source<'_>,
     start: &[u8],
-    precision: Option<Precision>,
+    keep: Keep,
     progress: &Progress,
 ) -> Result<Signal, CliError> {
     let (header, data_at, early) = read_header(&mut source, start)?;
@@ -33,13 +33,14 @@ pub fn read(
             return Err(CliError::Truncated { path: source.path.into(), expected, got });
         }
     }
-    let precision = precision.unwrap_or(match header.number {
+    let precision = keep.precision.unwrap_or(match header.number {
         Number::Float(2 | 4) | Number::Complex(4) => Precision::F32,
         _ => Precision::F64,
     });
+    let real = !matches!(header.number, Number::Complex(_));
     // A pipe has no length to check the header against, so memory is taken as data comes.
     let room = if source.length.is_some() { count } else { count.min(CHUNK) };
-    let mut samples = Samples::with_room(precision, room, "the input")?;
+    let mut samples = Samples::with_room(precision, keep.reals && real, room, "the input")?;
     let mut buffer = early;
     let mut left = expected;
     while left > 0 {
@@ -66,7 +67,7 @@ pub fn read(
     Ok(Signal {
         samples,
         strides,
-        real: !matches!(header.number, Number::Complex(_)),
+        real,
         axes: (0..shape.len()).collect(),
         shape,
         sample_rate: None,
@@ -154,7 +155,7 @@ fn decode(header: &Header, bytes: &[u8], samples: &mut Samples) {
     }
 }
 
-/// Writes a packed array, last axis fastest, as complex64 or complex128.
+/// Writes a packed array, last axis fastest, as complex64, complex128, float32 or float64.
 pub fn write(
     out: &mut dyn Write,
     shape: &[usize],
@@ -164,9 +165,9 @@ pub fn write(
     let order = if cfg!(target_endian = "big") { '>' } else { '<' };
     let extents: String = shape.iter().map(|extent| format!("{extent}, ")).collect();
     let extents = if shape.len() == 1 { extents.trim_end() } else { extents.trim_end_matches(", ") };
-    let bytes = samples.precision().complex_bytes();
+    let (sort, bytes) = (if samples.is_real() { 'f' } else { 'c' }, samples.element_bytes());
     let mut header =
-        format!("{{'descr': '{order}c{bytes}', 'fortran_order': False, 'shape': ({extents}), }}");
+        format!("{{'descr': '{order}{sort}{bytes}', 'fortran_order': False, 'shape': ({extents}), }}");
     // Version 1 holds shapes of thousands of axes; the data begins at a multiple of 64.
     let padding = 63 - (10 + header.len()) % 64;
     header.extend(std::iter::repeat_n(' ', padding));

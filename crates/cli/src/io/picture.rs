@@ -7,7 +7,7 @@ use image::{DynamicImage, ImageReader};
 use num_complex::Complex;
 use warpfft::core::problem::Precision;
 
-use super::{Samples, Signal, Source, packed_strides};
+use super::{Keep, Samples, Signal, Source, packed_strides};
 use crate::error::CliError;
 
 /// Reads a picture whose first bytes have been taken already.
@@ -15,7 +15,7 @@ pub fn read(
     mut source: Source<'_>,
     start: &[u8],
     kind: &'static str,
-    precision: Option<Precision>,
+    keep: Keep,
 ) -> Result<Signal, CliError> {
     let mut bytes = start.to_vec();
     bytes.append(&mut source.rest()?);
@@ -24,7 +24,7 @@ pub fn read(
     let picture = reader.decode().map_err(|error| source.malformed(kind, error))?;
     let (width, height) = (picture.width() as usize, picture.height() as usize);
     let channels = usize::from(picture.color().channel_count());
-    let samples = values(&picture, precision)?;
+    let samples = values(&picture, keep)?;
     signal(samples, [height, width, channels], kind)
 }
 
@@ -42,26 +42,24 @@ pub fn signal(samples: Samples, extents: [usize; 3], kind: &'static str) -> Resu
     })
 }
 
-fn values(picture: &DynamicImage, precision: Option<Precision>) -> Result<Samples, CliError> {
+fn values(picture: &DynamicImage, keep: Keep) -> Result<Samples, CliError> {
     match picture {
         DynamicImage::ImageLuma16(_)
         | DynamicImage::ImageLumaA16(_)
         | DynamicImage::ImageRgb16(_)
-        | DynamicImage::ImageRgba16(_) => collect::<u16>(picture.as_bytes(), precision),
-        DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => {
-            collect::<f32>(picture.as_bytes(), precision.or(Some(Precision::F32)))
-        }
-        _ => collect::<u8>(picture.as_bytes(), precision),
+        | DynamicImage::ImageRgba16(_) => collect::<u16>(picture.as_bytes(), keep),
+        DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => collect::<f32>(
+            picture.as_bytes(),
+            Keep { precision: keep.precision.or(Some(Precision::F32)), ..keep },
+        ),
+        _ => collect::<u8>(picture.as_bytes(), keep),
     }
 }
 
-fn collect<V: bytemuck::AnyBitPattern + Into<f64>>(
-    bytes: &[u8],
-    precision: Option<Precision>,
-) -> Result<Samples, CliError> {
+fn collect<V: bytemuck::AnyBitPattern + Into<f64>>(bytes: &[u8], keep: Keep) -> Result<Samples, CliError> {
     let size = size_of::<V>();
-    let mut samples =
-        Samples::with_room(precision.unwrap_or(Precision::F64), bytes.len() / size, "the input")?;
+    let precision = keep.precision.unwrap_or(Precision::F64);
+    let mut samples = Samples::with_room(precision, keep.reals, bytes.len() / size, "the input")?;
     let value = |chunk| bytemuck::pod_read_unaligned::<V>(chunk).into();
     samples.extend(bytes.chunks_exact(size).map(|chunk| Complex::from(value(chunk))));
     Ok(samples)

@@ -9,11 +9,11 @@ use tiff::ColorType;
 use tiff::decoder::{Decoder, DecodingResult};
 use warpfft::core::problem::Precision;
 
-use super::{Samples, Signal, Source, picture};
+use super::{Keep, Samples, Signal, Source, picture};
 use crate::error::CliError;
 
 /// Reads a picture whose first bytes have been taken already.
-pub fn read(mut source: Source<'_>, start: &[u8], precision: Option<Precision>) -> Result<Signal, CliError> {
+pub fn read(mut source: Source<'_>, start: &[u8], keep: Keep) -> Result<Signal, CliError> {
     let mut bytes = start.to_vec();
     bytes.append(&mut source.rest()?);
     let mut decoder = Decoder::new(Cursor::new(&bytes)).map_err(|error| source.malformed("TIFF", error))?;
@@ -23,11 +23,11 @@ pub fn read(mut source: Source<'_>, start: &[u8], precision: Option<Precision>) 
         ColorType::GrayA(8 | 16 | 32 | 64) => 2,
         ColorType::RGB(8 | 16 | 32 | 64) => 3,
         ColorType::RGBA(8 | 16 | 32 | 64) => 4,
-        _ => return picture::read(source, &bytes, "TIFF", precision),
+        _ => return picture::read(source, &bytes, "TIFF", keep),
     };
     let (width, height) = decoder.dimensions().map_err(|error| source.malformed("TIFF", error))?;
     let values = decoder.read_image().map_err(|error| source.malformed("TIFF", error))?;
-    let samples = convert(&values, precision)?;
+    let samples = convert(&values, keep)?;
     let extents = [height as usize, width as usize, channels];
     if samples.len() as u128 != extents.iter().map(|&extent| extent as u128).product() {
         let detail =
@@ -37,13 +37,13 @@ pub fn read(mut source: Source<'_>, start: &[u8], precision: Option<Precision>) 
     picture::signal(samples, extents, "TIFF")
 }
 
-fn convert(values: &DecodingResult, precision: Option<Precision>) -> Result<Samples, CliError> {
+fn convert(values: &DecodingResult, keep: Keep) -> Result<Samples, CliError> {
     use DecodingResult as Values;
     let single = matches!(values, Values::F16(_) | Values::F32(_));
-    let precision = precision.unwrap_or(if single { Precision::F32 } else { Precision::F64 });
+    let precision = keep.precision.unwrap_or(if single { Precision::F32 } else { Precision::F64 });
     macro_rules! collect {
         ($values:expr, $widen:expr) => {{
-            let mut samples = Samples::with_room(precision, $values.len(), "the input")?;
+            let mut samples = Samples::with_room(precision, keep.reals, $values.len(), "the input")?;
             samples.extend($values.iter().copied().map($widen).map(Complex::from));
             Ok(samples)
         }};

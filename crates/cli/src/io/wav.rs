@@ -7,11 +7,11 @@ use hound::{SampleFormat, WavReader};
 use num_complex::Complex;
 use warpfft::core::problem::Precision;
 
-use super::{Samples, Signal, Source, packed_strides};
+use super::{Keep, Samples, Signal, Source, packed_strides};
 use crate::error::CliError;
 
 /// Reads a recording whose first bytes have been taken already.
-pub fn read(source: Source<'_>, start: &[u8], precision: Option<Precision>) -> Result<Signal, CliError> {
+pub fn read(source: Source<'_>, start: &[u8], keep: Keep) -> Result<Signal, CliError> {
     let Source { reader, path, length } = source;
     let refused = |error: hound::Error, promised: u64, got: u64| match error {
         hound::Error::IoError(error) if promised > got => {
@@ -30,7 +30,7 @@ pub fn read(source: Source<'_>, start: &[u8], precision: Option<Precision>) -> R
     if frames == 0 || channels == 0 {
         return Err(CliError::Empty { path: path.into(), shape: vec![frames as u64, channels as u64] });
     }
-    let precision = precision.unwrap_or(match spec.sample_format {
+    let precision = keep.precision.unwrap_or(match spec.sample_format {
         SampleFormat::Float => Precision::F32,
         SampleFormat::Int => Precision::F64,
     });
@@ -39,7 +39,7 @@ pub fn read(source: Source<'_>, start: &[u8], precision: Option<Precision>) -> R
     let promised = count as u64 * sample_bytes;
     // The header's count is believed only as far as the file reaches.
     let room = length.map_or(1 << 20, |length| (length / sample_bytes.max(1)) as usize).min(count);
-    let mut samples = Samples::with_room(precision, room, "the input")?;
+    let mut samples = Samples::with_room(precision, keep.reals, room, "the input")?;
     let mut failure = None;
     {
         let mut keep = |sample: Result<f64, hound::Error>| sample.map_err(|error| failure = Some(error)).ok();

@@ -4,6 +4,7 @@ use plotters::prelude::*;
 
 use super::{Canvas, Drawing, decibels, failed};
 use crate::error::CliError;
+use crate::kind::Along;
 
 const SIZE: (u32, u32) = (1200, 640);
 /// Points drawn for each line at most; more lie within one pixel.
@@ -28,24 +29,29 @@ struct Scale {
 }
 
 impl Scale {
-    fn new(drawing: &Drawing<'_>, n: usize) -> Self {
-        if drawing.inverse {
+    fn new(drawing: &Drawing<'_>, axis: usize) -> Self {
+        let (count, along) = (drawing.shape[axis], drawing.along(axis));
+        if along == Along::Places {
             let (step, label) = match drawing.sample_rate {
                 Some(rate) => (1.0 / rate, "time (s)"),
                 None => (1.0, "sample"),
             };
-            return Self { count: n, start: 0.0, step, label };
+            return Self { count, start: 0.0, step, label };
         }
         let (rate, label) = match drawing.sample_rate {
             Some(rate) if rate >= 2000.0 => (rate / 1000.0, "frequency (kHz)"),
             Some(rate) => (rate, "frequency (Hz)"),
             None => (1.0, "frequency (cycles per sample)"),
         };
-        let step = rate / n as f64;
-        match (drawing.shifted, drawing.real) {
-            (true, _) => Self { count: n, start: -((n / 2) as f64) * step, step, label },
-            (false, true) => Self { count: n / 2 + 1, start: 0.0, step, label },
-            (false, false) => Self { count: n, start: 0.0, step, label },
+        let step = rate / count as f64;
+        match along {
+            Along::Waves { start, period } => {
+                Self { count, start: start * rate / period, step: rate / period, label }
+            }
+            Along::Half(points) => Self { count, start: 0.0, step: rate / points as f64, label },
+            _ if drawing.shifted => Self { count, start: -((count / 2) as f64) * step, step, label },
+            _ if drawing.real => Self { count: count / 2 + 1, start: 0.0, step, label },
+            _ => Self { count, start: 0.0, step, label },
         }
     }
 
@@ -61,8 +67,8 @@ impl Scale {
 
 /// Draws one line for each index of the other axes.
 pub fn draw(drawing: &Drawing<'_>, axis: usize) -> Result<Canvas, CliError> {
-    let (n, stride, peak) = (drawing.shape[axis], drawing.stride(axis), drawing.peak());
-    let scale = Scale::new(drawing, n);
+    let (stride, peak) = (drawing.stride(axis), drawing.peak());
+    let scale = Scale::new(drawing, axis);
     let lines: Vec<Vec<(f64, f64)>> = drawing
         .offsets()
         .into_iter()

@@ -10,6 +10,7 @@ use plotters::style::{FontStyle, register_font};
 
 use crate::error::CliError;
 use crate::io::{Samples, packed_strides};
+use crate::kind::Along;
 
 /// Magnitudes this far below the peak are drawn as if they were there: they are rounding errors.
 const FLOOR_DB: f64 = -320.0;
@@ -26,14 +27,14 @@ pub struct Drawing<'a> {
     pub shape: &'a [usize],
     /// The transformed axes.
     pub axes: &'a [usize],
+    /// What it lies over along each of them.
+    pub along: Vec<Along>,
     /// Samples per second, where it is known.
     pub sample_rate: Option<f64>,
-    /// Whether the input was real, so that half of the spectrum says all.
+    /// Whether the input was real, so that half of a whole spectrum says all.
     pub real: bool,
     /// Whether frequency 0 lies in the middle of the samples.
     pub shifted: bool,
-    /// Whether this is an inverse transform, whose result lies over places and not over frequencies.
-    pub inverse: bool,
     /// Written above.
     pub title: String,
 }
@@ -109,6 +110,12 @@ impl Drawing<'_> {
         offsets
     }
 
+    /// What the result lies over along an axis of the array.
+    fn along(&self, axis: usize) -> Along {
+        let found = self.axes.iter().zip(&self.along).find(|(own, _)| **own == axis);
+        found.map_or(Along::Places, |(_, along)| *along)
+    }
+
     fn stride(&self, axis: usize) -> usize {
         self.shape[axis + 1..].iter().product()
     }
@@ -132,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    fn drawn(shape: &[usize], axes: &[usize], value: Complex<f64>) -> image::RgbImage {
+    fn drawn(shape: &[usize], axes: &[usize], value: Complex<f64>, along: Along) -> image::RgbImage {
         let count: usize = shape.iter().product();
         let mut data = vec![Complex::default(); count];
         data[count / 3] = value;
@@ -141,9 +148,9 @@ mod tests {
             shape,
             axes,
             sample_rate: Some(8000.0),
+            along: axes.iter().map(|_| along).collect(),
             real: false,
             shifted: false,
-            inverse: false,
             title: "test".into(),
         };
         image::load_from_memory(&draw(&drawing).unwrap()).unwrap().into_rgb8()
@@ -154,9 +161,16 @@ mod tests {
         for shape in [&[1][..], &[2], &[100_000], &[5, 2], &[1, 1], &[3, 700], &[2000, 3], &[8, 9, 3]] {
             let axes: &[usize] = if shape.len() == 1 { &[0] } else { &[0, 1] };
             for value in [0.0, 1.0, 1e-300, f64::INFINITY, f64::NAN] {
-                let picture = drawn(shape, axes, Complex::from(value));
-                let dark = picture.pixels().filter(|pixel| pixel.0.iter().all(|&part| part < 80)).count();
-                assert!(dark > 500, "{shape:?} {value}: {dark} dark pixels are too few for title and labels");
+                let waves = Along::Waves { start: 0.5, period: 2.0 * shape[0] as f64 };
+                let half = Along::Half(2 * shape[0] - 1);
+                for along in [Along::Circle, Along::Places, half, waves] {
+                    let picture = drawn(shape, axes, Complex::from(value), along);
+                    let dark = picture.pixels().filter(|pixel| pixel.0.iter().all(|&part| part < 80)).count();
+                    assert!(
+                        dark > 500,
+                        "{shape:?} {value}: {dark} dark pixels are too few for title and labels"
+                    );
+                }
             }
         }
     }

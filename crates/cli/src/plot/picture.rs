@@ -1,4 +1,5 @@
-//! The spectrum over two axes: a picture with frequency 0 in its middle, rows downwards as in the array.
+//! The spectrum over two axes: a picture with frequency 0 in its middle, or at its edge where no frequency is negative;
+//! rows downwards as in the array.
 
 use std::ops::Range;
 
@@ -7,6 +8,7 @@ use plotters::prelude::*;
 use super::line::tidy;
 use super::{Canvas, Drawing, decibels, failed};
 use crate::error::CliError;
+use crate::kind::Along;
 
 /// Pixels of the longer side of the spectrum.
 const LONG_SIDE: f64 = 760.0;
@@ -35,7 +37,7 @@ pub fn draw(drawing: &Drawing<'_>) -> Result<Canvas, CliError> {
     let lowest = darkest(&levels.data);
 
     let mut canvas = Canvas::new(size);
-    decorate(drawing, &mut canvas, &levels, (width, height), lowest)?;
+    decorate(drawing, &mut canvas, (width, height), lowest)?;
     for y in 0..height {
         let rows = covered(y, height, levels.rows);
         for x in 0..width {
@@ -54,7 +56,6 @@ pub fn draw(drawing: &Drawing<'_>) -> Result<Canvas, CliError> {
 fn decorate(
     drawing: &Drawing<'_>,
     canvas: &mut Canvas,
-    levels: &Levels,
     (width, height): (u32, u32),
     lowest: f32,
 ) -> Result<(), CliError> {
@@ -66,8 +67,9 @@ fn decorate(
     root.draw_text(&drawing.title, &title, (left as i32, 18)).map_err(failed)?;
     let (spectrum, bar) = root.split_horizontally(left + width + BAR.0 / 2);
     let spectrum = spectrum.margin(top, 0, 0, BAR.0 / 2);
-    let (rows, columns) = (extent(drawing, levels.rows), extent(drawing, levels.columns));
-    let unit = if drawing.inverse { "sample" } else { "cycles per sample" };
+    let [row_axis, column_axis] = sorted(drawing);
+    let (rows, columns) = (extent(drawing, row_axis), extent(drawing, column_axis));
+    let unit = |axis| if drawing.along(axis) == Along::Places { "sample" } else { "cycles per sample" };
     let mut chart = ChartBuilder::on(&spectrum)
         .margin_left(24)
         .margin_bottom(20)
@@ -79,8 +81,8 @@ fn decorate(
     chart
         .configure_mesh()
         .disable_mesh()
-        .x_desc(format!("axis {} ({unit})", drawing.axes.iter().max().unwrap_or(&1)))
-        .y_desc(format!("axis {} ({unit})", drawing.axes.iter().min().unwrap_or(&0)))
+        .x_desc(format!("axis {column_axis} ({})", unit(column_axis)))
+        .y_desc(format!("axis {row_axis} ({})", unit(row_axis)))
         .axis_desc_style(("sans-serif", 18))
         .label_style(("sans-serif", 16))
         .x_labels((width / 90) as usize)
@@ -109,22 +111,34 @@ fn decorate(
     root.present().map_err(failed)
 }
 
-/// What an axis spans: places from 0 on, or frequencies around 0.
-fn extent(drawing: &Drawing<'_>, n: usize) -> Range<f64> {
-    let n_real = n as f64;
-    if drawing.inverse { 0.0..n_real } else { -((n / 2) as f64) / n_real..(n - n / 2) as f64 / n_real }
+/// The two axes, rows first.
+fn sorted(drawing: &Drawing<'_>) -> [usize; 2] {
+    let (a, b) = (drawing.axes[0], drawing.axes[1]);
+    [a.min(b), a.max(b)]
+}
+
+/// What an axis spans, each cell as wide as its step: places from 0 on, frequencies around 0 or from 0 on.
+fn extent(drawing: &Drawing<'_>, axis: usize) -> Range<f64> {
+    let n = drawing.shape[axis];
+    let cells = n as f64;
+    match drawing.along(axis) {
+        Along::Places => 0.0..cells,
+        Along::Circle => -((n / 2) as f64) / cells..(n - n / 2) as f64 / cells,
+        Along::Half(points) => 0.0..cells / points as f64,
+        Along::Waves { start, period } => start / period..(start + cells) / period,
+    }
 }
 
 fn levels(drawing: &Drawing<'_>) -> Levels {
-    let mut axes = [drawing.axes[0], drawing.axes[1]];
-    axes.sort_unstable();
+    let axes = sorted(drawing);
     let [rows, columns] = axes.map(|axis| drawing.shape[axis]);
     let [row_stride, column_stride] = axes.map(|axis| drawing.stride(axis));
     let offsets = drawing.offsets();
-    let centred = drawing.shifted || drawing.inverse;
-    let place = |shown: usize, n: usize| if centred { shown } else { (shown + n - n / 2) % n };
+    // Negative frequencies lie behind the others and are shown before them.
+    let turned = axes.map(|axis| drawing.along(axis) == Along::Circle && !drawing.shifted);
+    let place = |shown: usize, n: usize, turned| if turned { (shown + n - n / 2) % n } else { shown };
     let magnitude = |row: usize, column: usize| {
-        let at = place(row, rows) * row_stride + place(column, columns) * column_stride;
+        let at = place(row, rows, turned[0]) * row_stride + place(column, columns, turned[1]) * column_stride;
         // hypot, not a sum of squares: those overflow and underflow long before magnitudes do.
         offsets.iter().fold(0.0, |sum, offset| f64::hypot(sum, drawing.samples.get(at + offset).norm()))
     };

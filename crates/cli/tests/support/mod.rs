@@ -88,8 +88,8 @@ pub fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The shape text and the numbers of a complex128 or complex64 file.
-pub fn read_complex(path: &Path) -> (String, Vec<(f64, f64)>) {
+/// The type, the shape text and the reals of a file: pairs of them where it is complex.
+fn read_reals(path: &Path) -> (&'static str, String, Vec<f64>) {
     let bytes = std::fs::read(path).unwrap();
     assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
     let length = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
@@ -97,14 +97,29 @@ pub fn read_complex(path: &Path) -> (String, Vec<(f64, f64)>) {
     let header = std::str::from_utf8(&bytes[10..length]).unwrap();
     assert!(header.contains("'fortran_order': False") && header.ends_with('\n'));
     let shape = header.split_once("'shape': ").unwrap().1.split_once(", }").unwrap().0.to_owned();
-    let data = &bytes[length..];
-    let numbers: Vec<f64> = if header.contains("<c16") {
+    let found =
+        ["<c16", "<c8", "<f8", "<f4"].into_iter().find(|descr| header.contains(&format!("'{descr}'")));
+    let (descr, data) = (found.unwrap_or_else(|| panic!("{header}")), &bytes[length..]);
+    let numbers = if matches!(descr, "<c16" | "<f8") {
         data.chunks_exact(8).map(|chunk| f64::from_le_bytes(chunk.try_into().unwrap())).collect()
     } else {
-        assert!(header.contains("<c8"), "{header}");
         data.chunks_exact(4).map(|chunk| f32::from_le_bytes(chunk.try_into().unwrap()).into()).collect()
     };
+    (descr, shape, numbers)
+}
+
+/// The shape text and the numbers of a complex128 or complex64 file.
+pub fn read_complex(path: &Path) -> (String, Vec<(f64, f64)>) {
+    let (descr, shape, numbers) = read_reals(path);
+    assert!(descr.starts_with("<c"), "{descr}");
     (shape, numbers.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
+}
+
+/// The type, shape text and numbers of a float64 or float32 file, as complex ones.
+pub fn read_real(path: &Path) -> (&'static str, String, Vec<(f64, f64)>) {
+    let (descr, shape, numbers) = read_reals(path);
+    assert!(descr.starts_with("<f"), "{descr}");
+    (descr, shape, numbers.into_iter().map(|x| (x, 0.0)).collect())
 }
 
 /// The transform of real numbers over some axes of a packed array, from the definition.
