@@ -1,5 +1,6 @@
 //! Real data on the simulator: every kind against its definition.
 
+#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
 use common::real::reference;

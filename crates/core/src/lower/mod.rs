@@ -96,6 +96,8 @@ pub(crate) struct Lowering<'a> {
     shared: Option<Space>,
     /// Arrays of a convolution's lines on the way in and out, where these fold.
     lines: [Option<Space>; 2],
+    /// Where lines stand there, on each side that folds.
+    rows: [Option<fold::rows::Rows>; 2],
     /// A shared array that another pass of the launch has used, and its blocks do not.
     spare: Option<Space>,
     shared_limit: u32,
@@ -197,6 +199,7 @@ impl<'a> Lowering<'a> {
             share: None,
             shared: None,
             lines: [None; 2],
+            rows: [None, None],
             spare: None,
             shared_limit: limits.shared_bytes,
             registers: limits
@@ -259,6 +262,7 @@ impl<'a> Lowering<'a> {
         if self.pass.folds_alone() {
             return self.fold_alone();
         }
+        self.arrange_lines();
         self.fold_in();
         self.run_stages();
         self.fold_out();

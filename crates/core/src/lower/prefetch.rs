@@ -3,6 +3,7 @@
 
 use crate::cost::Occupancy;
 use crate::kernel::{Cmp, Op, Type};
+use crate::pass::Carry;
 use crate::problem::Format;
 use crate::target::Limits;
 
@@ -23,19 +24,17 @@ impl Lowering<'_> {
         let cluster = u64::from(self.tile.cluster);
         let enough = if self.convolves() { ENOUGH_CONVOLUTIONS } else { ENOUGH_BLOCKS };
         let worthwhile = limits.bulk_copy && (cluster > 1 || took.blocks < enough);
-        if !worthwhile || !self.packed_source() {
-            return;
-        }
-        let tile = u64::from(self.digits.elements());
+        let Some(tile) = self.packed_tile().filter(|_| worthwhile) else { return };
         let slab = tile / cluster;
         let bytes = slab * self.pass.precision.complex_bytes();
-        let blocks = self.pass.elements() / tile * cluster;
+        let blocks = self.source_elements() / tile * cluster;
         let resident = u64::from(limits.multiprocessors * took.blocks);
         let ahead = (resident / 2).next_multiple_of(cluster);
         let even =
             bytes.is_multiple_of(UNIT) && (self.pass.src.offset.is_multiple_of(2) || self.real == Type::F64);
-        // Convolutions are of odd lengths more often than not.
-        if !(even || self.convolves()) || ahead >= blocks || bytes > u64::from(u32::MAX) {
+        // Convolutions are of odd lengths more often than not, and so are the halves of spectra.
+        if !(even || self.convolves() || self.staged(false)) || ahead >= blocks || bytes > u64::from(u32::MAX)
+        {
             return;
         }
         let bytes = bytes / UNIT * UNIT;
@@ -71,25 +70,54 @@ impl Lowering<'_> {
         self.prefetches = true;
     }
 
-    /// Whether tile after tile lies packed in the source, in the order of the blocks.
-    fn packed_source(&self) -> bool {
-        let sources = self.digits.weights(|digit| digit.is);
-        let whole = self.digits.run(&self.digits.by_stride(&[], &sources), &sources);
-        if whole != u64::from(self.digits.elements())
-            || self.pass.load.is_some()
-            || self.pass.folds()
+    /// Elements that the pass reads.
+    fn source_elements(&self) -> u64 {
+        self.line_elements() * self.pass.repeats()
+    }
+
+    /// Elements of one index of the repeated dimensions.
+    fn line_elements(&self) -> u64 {
+        let Some((last, others)) = self.pass.axes.split_last() else { return 1 };
+        let own = self.pass.ends[0].map_or(last.dim.n, |fold| fold.elements());
+        others.iter().map(|axis| axis.dim.n).product::<u64>() * own
+    }
+
+    /// Elements of a tile, if tile after tile lies packed in the source, in the order of the blocks.
+    fn packed_tile(&self) -> Option<u64> {
+        if self.pass.load.is_some()
+            || self.pass.folds_alone()
             || self.pass.src.format != Format::Interleaved
+            || !self.packed_axes()
         {
-            return false;
+            return None;
         }
-        let mut next: u64 = self.pass.axes.iter().map(|axis| axis.dim.n).product();
+        let mut next = self.line_elements();
         let order = self.block_order();
         let slowest = order.iter().rev().find(|&&d| self.pass.batch[d].n > 1);
-        order.iter().filter(|&&d| self.pass.batch[d].n > 1).all(|&d| {
+        let packed = order.iter().filter(|&&d| self.pass.batch[d].n > 1).all(|&d| {
             let (dim, held) = (&self.pass.batch[d], self.tile.batch[d]);
             let fits = dim.is == next as i64 && (dim.n.is_multiple_of(held) || Some(&d) == slowest);
             next *= dim.n;
             fits
-        })
+        });
+        packed.then(|| self.line_elements() * self.tile.batch.iter().product::<u64>())
+    }
+
+    /// Whether the axes, with what a tile holds of the repeated dimensions, leave no gap.
+    fn packed_axes(&self) -> bool {
+        let sources = self.digits.weights(|digit| digit.is);
+        let Some(fold) = self.pass.ends[0] else {
+            let whole = self.digits.run(&self.digits.by_stride(&[], &sources), &sources);
+            return whole == u64::from(self.digits.elements());
+        };
+        let mut next = fold.elements();
+        let others = self.pass.axes.iter().rev().skip(1);
+        fold.stride == 1
+            && matches!(fold.carry, Carry::Halves)
+            && others.fold(true, |packed, axis| {
+                let own = axis.dim.is == next as i64;
+                next *= axis.dim.n;
+                packed && own
+            })
     }
 }

@@ -7,6 +7,9 @@
 
 use crate::problem::{RealKind, half};
 
+/// Points of a line up to which its spectrum is written value by value.
+const SHORT: u64 = 32;
+
 /// How complex points carry reals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Carry {
@@ -114,10 +117,11 @@ impl Fold {
     }
 
     /// Steps in which a line is gone through on this side, each of which takes a few elements.
-    pub const fn items(&self, way: Way) -> u64 {
+    pub const fn items(&self, way: Way, writes: bool) -> u64 {
         let points = self.points();
         match way {
             Way::Natural => 0,
+            Way::Bins if writes && self.one_by_one() => points + 1,
             Way::Bins => match self.carry {
                 Carry::Halves => points / 2 + 1,
                 Carry::Rows(_) | Carry::Single => half(points),
@@ -128,6 +132,13 @@ impl Fold {
             Way::Turned if self.n.is_multiple_of(2) => points,
             Way::Turned => self.n,
         }
+    }
+
+    /// Whether a spectrum is written value by value: of short lines, frequencies and their mirror images would go to the
+    /// same sectors one after the other.
+    pub const fn one_by_one(&self) -> bool {
+        let spectrum = matches!(self.formula, Formula::Spectrum { .. });
+        spectrum && matches!(self.carry, Carry::Halves) && self.points() <= SHORT
     }
 
     /// Elements of a line, or a pair of lines, in memory.

@@ -103,6 +103,9 @@ impl Lowering<'_> {
     /// The spectrum of reals that points carry, at an item's frequency and, where points are halves, at its mirror
     /// image: twice its value unless points carry one real each.
     fn parted(&mut self, fold: &Fold, item: &Item) -> Vec<Bin> {
+        if fold.one_by_one() {
+            return vec![self.one(fold, item)];
+        }
         let points = fold.points();
         let k = item.index;
         let a = self.get_point(&item.own.points, k, item.on);
@@ -128,6 +131,25 @@ impl Lowering<'_> {
         let first = Bin { line: 0, mirrored: false, at: k, value: self.b.cadd(even, odd), on: item.on };
         let value = self.conjugate(other);
         vec![first, Bin { line: 0, mirrored: true, at: mirror, value, on: self.unpaired(points, k, item.on) }]
+    }
+
+    /// Twice the spectrum of reals whose halves are points, at one frequency.
+    fn one(&mut self, fold: &Fold, item: &Item) -> Bin {
+        let points = fold.points();
+        let k = item.index;
+        let mirror = self.mirrored(points, k);
+        let zero = self.b.u32(0);
+        let (inner, below) = (self.is_not(k, 0), self.is_not(k, points));
+        let (own, image) = (self.b.select(below, k, zero), self.b.select(inner, mirror, zero));
+        let a = self.get_point(&item.own.points, own, item.on);
+        let b = self.get_point(&item.mirror.points, image, item.on);
+        let b = self.conjugate(b);
+        let (even, odd) = (self.b.cadd(a, b), self.b.csub(a, b));
+        let odd = self.b.cmul_i(odd, true);
+        let table = TableKind::Roots { modulus: 2 * points, step: 1, len: points + 1 };
+        let w = self.table_load(table, k, 0, item.on);
+        let odd = self.b.cmul(odd, w);
+        Bin { line: 0, mirrored: false, at: k, value: self.b.cadd(even, odd), on: item.on }
     }
 
     /// Where a frequency is not its own mirror image in the middle.

@@ -5,6 +5,7 @@
 
 mod bins;
 mod port;
+pub(super) mod rows;
 mod samples;
 mod turned;
 
@@ -17,6 +18,7 @@ use crate::problem::{Direction, Format};
 use super::Lowering;
 use super::digits::{Digit, Digits, Layout};
 use port::{Port, masked};
+use rows::Rows;
 
 /// Where the points are that a fold fills or empties.
 #[derive(Debug, Clone, Copy)]
@@ -58,37 +60,19 @@ impl Lowering<'_> {
         self.end(writes).is_some() && !self.pass.axes.is_empty()
     }
 
-    /// Points of a line in the block's array, one after the other.
-    fn line_points(&self) -> i64 {
-        self.pass.axes.iter().map(|axis| axis.dim.n as i64).product()
-    }
-
-    /// Distance of an axis's neighbours in the block's array, in points: the last axis, which folds, lies closest.
-    fn axis_distance(&self, axis: usize) -> i64 {
-        self.pass.axes[axis + 1..].iter().map(|axis| axis.dim.n as i64).product()
-    }
-
-    /// Distance of a repeated dimension's neighbours there.
-    fn repeated_distance(&self, d: usize) -> i64 {
-        self.line_points() * self.tile.batch[..d].iter().product::<u64>() as i64
+    /// Where the lines of a side stand in the block's array.
+    fn rows(&self, writes: bool) -> &Rows {
+        self.rows[usize::from(writes)].as_ref().expect("a side that folds has its lines arranged")
     }
 
     /// Distance of each digit in the block's array, in points.
     pub(super) fn staged_weights(&self, writes: bool) -> Vec<i64> {
-        self.digits.weights(|digit| match (digit.batch, digit.axis) {
-            (Some(d), _) => self.repeated_distance(d),
-            (None, Some(axis)) => {
-                let dim = &self.pass.axes[axis].dim;
-                let index = if writes { digit.os / dim.os } else { digit.is / dim.is };
-                index * self.axis_distance(axis)
-            }
-            (None, None) => 0,
-        })
+        self.weights_in(self.rows(writes), writes)
     }
 
     /// The block's array of lines. Stages in registers leave the array of their exchanges free at both ends.
     pub(super) fn line_space(&mut self, writes: bool) -> Space {
-        let len = 2 * self.line_points() as u32 * self.tile.batch.iter().product::<u64>() as u32;
+        let len = 2 * self.rows(writes).len as u32;
         if !self.convolves_in_place() {
             let space = *self.shared.get_or_insert_with(|| self.b.shared("tile", self.real, 0));
             self.b.grow_shared(space, len);
@@ -100,7 +84,7 @@ impl Lowering<'_> {
     }
 
     /// Whether the tile stays in shared memory while its stages run.
-    fn convolves_in_place(&self) -> bool {
+    pub(super) fn convolves_in_place(&self) -> bool {
         self.pass.axes.iter().any(|axis| matches!(axis.method, crate::pass::Method::Coprime(_)))
     }
 
@@ -162,7 +146,8 @@ impl Lowering<'_> {
         let stride = |own| if writes { (0, own) } else { (own, 0) };
         let (is, os) = stride(fold.stride);
         let folded = self.pass.axes.len() - 1;
-        let items = Digit { size: fold.items(way) as u32, is, os, axis: Some(folded), ..Digit::STILL };
+        let items =
+            Digit { size: fold.items(way, writes) as u32, is, os, axis: Some(folded), ..Digit::STILL };
         let others = self.pass.axes[..folded].iter().enumerate().map(|(axis, other)| Digit {
             size: other.dim.n as u32,
             is: other.dim.is,
@@ -232,7 +217,7 @@ impl Lowering<'_> {
         }
         let points = match points {
             Points::Memory => self.memory_line(!writes, 1, at, others),
-            Points::Block(space) => self.block_line(space, at, others),
+            Points::Block(space) => self.block_line(space, writes, at, others),
         };
         Ends { lines, points }
     }
@@ -284,13 +269,20 @@ impl Lowering<'_> {
     }
 
     /// The line of points in the block's array that a slot's item is of.
-    fn block_line(&mut self, space: Space, (layout, slot): (&Layout, u32), others: &[Value]) -> Port {
-        let weights = self.digits.weights(|digit| digit.batch.map_or(0, |d| 2 * self.repeated_distance(d)));
+    fn block_line(
+        &mut self,
+        space: Space,
+        writes: bool,
+        (layout, slot): (&Layout, u32),
+        others: &[Value],
+    ) -> Port {
+        let rows = self.rows(writes).clone();
+        let weights = self.digits.weights(|digit| digit.batch.map_or(0, |d| 2 * rows.repeated[d]));
         let own = self.linear(layout, slot, &weights);
         let thread = own.thread.unwrap_or_else(|| self.b.u32(0));
         let mut base = self.b.add_const(thread, own.constant as u64);
         for (axis, &k) in others.iter().enumerate() {
-            base = self.plus(base, k, 2 * self.axis_distance(axis));
+            base = self.plus(base, k, 2 * rows.axes[axis]);
         }
         Port { planes: vec![space], format: Format::Interleaved, stride: 2, base }
     }

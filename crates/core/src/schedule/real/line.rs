@@ -309,7 +309,7 @@ impl Chain<'_> {
         [src, dst]: [Operand; 2],
         writes: bool,
     ) {
-        let items = fold.items(line.ways()[usize::from(writes)]);
+        let items = fold.items(line.ways()[usize::from(writes)], writes);
         let strides = if writes { [1, fold.stride] } else { [fold.stride, 1] };
         let mut batch = vec![PassDim::new(items, strides[0], strides[1])];
         let dims = share.batch.iter().zip(is.iter().zip(os));

@@ -1,0 +1,105 @@
+//! Where lines stand in the block's array: one after the other, with pads that keep threads off one another's banks.
+
+use crate::lower::Lowering;
+use crate::lower::digits::Layout;
+use crate::lower::exchange::wavefronts;
+use crate::pass::{Fold, Way};
+
+/// Pads behind a line, and behind all lines of a transform, in points.
+const PADS: [i64; 5] = [0, 1, 2, 4, 8];
+
+/// Distances in points.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::lower) struct Rows {
+    /// Of the neighbours of each axis: the last one, which folds, lies closest.
+    pub axes: Vec<i64>,
+    /// Of the neighbours of each repeated dimension.
+    pub repeated: Vec<i64>,
+    /// Points from the first to the last.
+    pub len: i64,
+}
+
+impl Lowering<'_> {
+    /// Chooses where the lines of the sides that fold stand.
+    pub(in crate::lower) fn arrange_lines(&mut self) {
+        for writes in [false, true] {
+            if let Some(fold) = self.end(writes).filter(|_| !self.pass.axes.is_empty()) {
+                self.rows[usize::from(writes)] = Some(self.best_rows(&fold, writes));
+            }
+        }
+    }
+
+    fn best_rows(&self, fold: &Fold, writes: bool) -> Rows {
+        // A convolution holds its tile beside the lines.
+        let parts = if self.convolves_in_place() { 3 } else { 1 };
+        let most = i64::from(self.shared_limit) / self.pass.precision.complex_bytes() as i64 / parts;
+        let pads = PADS.iter().flat_map(|&line| PADS.map(|all| [line, all]));
+        let fits = |rows: &Rows| rows.len <= most;
+        let all = pads.map(|pads| self.rows_with(pads)).enumerate();
+        let tried = all.filter(|(at, rows)| *at == 0 || fits(rows));
+        let counted = tried.map(|(_, rows)| (self.conflicts_of(&rows, fold, writes), rows));
+        let best = counted.min_by(|(a, x), (b, y)| (a, x.len).cmp(&(b, y.len)));
+        best.map_or_else(|| self.rows_with([0; 2]), |(_, rows)| rows)
+    }
+
+    fn rows_with(&self, [line, all]: [i64; 2]) -> Rows {
+        let lengths: Vec<i64> = self.pass.axes.iter().map(|axis| axis.dim.n as i64).collect();
+        let (mut axes, mut stride, mut len) = (vec![1; lengths.len()], 1, 1);
+        for (axis, &n) in lengths.iter().enumerate().rev() {
+            axes[axis] = stride;
+            len += (n - 1) * stride;
+            stride *= n;
+            if axis + 1 == lengths.len() {
+                stride += line;
+            }
+        }
+        stride += all;
+        let repeated = self.tile.batch.iter().map(|&held| {
+            let own = stride;
+            len += (held as i64 - 1) * own;
+            stride *= held as i64;
+            own
+        });
+        let repeated = repeated.collect();
+        Rows { axes, repeated, len }
+    }
+
+    /// Wavefronts in which the stages and the fold touch the array.
+    fn conflicts_of(&self, rows: &Rows, fold: &Fold, writes: bool) -> u64 {
+        let (threads, bytes) = (self.threads.count, self.pass.precision.complex_bytes());
+        let weights = self.weights_in(rows, writes);
+        let stages = self.stages();
+        let stage = if writes { stages.last() } else { stages.first() };
+        let register = stage.map(|&stage| self.register(stage));
+        let [low, high] = self.digits.parts(register);
+        let order = self.digits.by_stride(&[low, high], &weights);
+        let layout = Layout { register, order, block: None };
+        let (staged, _) = wavefronts(&self.digits, &layout, &weights, threads, bytes);
+        let way = self.pass.way(writes);
+        let items = self.item_digits(fold, way, writes);
+        let strides = items.weights(|digit| if writes { digit.os } else { digit.is });
+        let layout = Layout { register: None, order: items.by_stride(&[], &strides), block: None };
+        let folded = self.pass.axes.len() - 1;
+        let weights = items.weights(|digit| match (digit.batch, digit.axis) {
+            (Some(d), _) => rows.repeated[d],
+            (None, Some(axis)) if axis == folded => 1,
+            (None, axis) => axis.map_or(0, |axis| rows.axes[axis]),
+        });
+        let (touched, _) = wavefronts(&items, &layout, &weights, threads, bytes);
+        // One frequency and its mirror image are two.
+        staged + touched * if way == Way::Bins { 2 } else { 1 }
+    }
+
+    /// Distance of each digit of the tile.
+    pub(super) fn weights_in(&self, rows: &Rows, writes: bool) -> Vec<i64> {
+        self.digits.weights(|digit| match (digit.batch, digit.axis) {
+            (Some(d), _) => rows.repeated[d],
+            (None, Some(axis)) => {
+                let dim = &self.pass.axes[axis].dim;
+                let index = if writes { digit.os / dim.os } else { digit.is / dim.is };
+                index * rows.axes[axis]
+            }
+            (None, None) => 0,
+        })
+    }
+}
