@@ -6,17 +6,23 @@ mod common;
 use common::real::reference;
 use warpfft_core::kernel::simulate::Report;
 use warpfft_core::problem::{Dim, Format, Kind, Precision, Problem, RealKind, half};
-use warpfft_core::program::compile;
+use warpfft_core::program::{Compiled, Program, compile};
+use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
 fn check(problem: &Problem, limits: &Limits) -> Report {
     let what = format!("{:?} {:?} batch {:?}", problem.kind, problem.transform, problem.batch);
     let program = compile(problem, limits).unwrap_or_else(|error| panic!("{what}: {error}"));
+    check_program(problem, &program, limits)
+}
+
+fn check_program(problem: &Problem, program: &Program, limits: &Limits) -> Report {
+    let what = format!("{:?} {:?} batch {:?}", problem.kind, problem.transform, problem.batch);
     let input = common::random(problem.input_span().end as usize, problem.precision);
     let output = common::random(problem.output_span().end as usize, problem.precision);
     let want = reference(problem, &input, &output);
-    let run = common::run(&program, limits, &input, &output);
+    let run = common::run(program, limits, &input, &output);
     let (got, report) = run.unwrap_or_else(|fault| panic!("{what}: {fault}"));
     let want: Vec<_> = if problem.output == Format::Real {
         want.iter().map(|x| common::C64::new(x.re, 0.0)).collect()
@@ -224,4 +230,35 @@ fn check_in_place(problem: &Problem, limits: &Limits) {
     let error = common::error(&got, &want);
     let tolerance = if problem.precision == Precision::F32 { 1.5e-6 } else { 3e-15 };
     assert!(error < tolerance, "{what}: relative error {error:.2e}");
+}
+
+#[test]
+fn passes_with_a_spectrum_between_them_share_a_launch() {
+    // Little fits a block, and little the cache.
+    let limits = Limits {
+        shared_bytes: 8192,
+        shared_per_sm: 65536,
+        max_cluster: 1,
+        multiprocessors: 2,
+        l2_bytes: 1 << 18,
+        ..Limits::h200()
+    };
+    let mut shared = 0;
+    for fft in [
+        Fft::new([128, 64]).batch(7).r2c(),
+        Fft::new([128, 64]).batch(7).c2r(),
+        Fft::new([100, 60]).batch(5).r2c().f64(),
+        Fft::new([6, 96, 48]).batch(2).r2c(),
+    ] {
+        let problem = build(fft);
+        for candidate in candidates(&problem, &limits, 12).expect("there are some") {
+            if candidate.recipe.fused.is_empty() {
+                continue;
+            }
+            let compiled = Compiled::by(&candidate.recipe, &problem, &limits).expect("it is offered");
+            check_program(&problem, &compiled.program, &limits);
+            shared += 1;
+        }
+    }
+    assert!(shared >= 4, "{shared} were offered");
 }

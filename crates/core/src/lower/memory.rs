@@ -381,7 +381,9 @@ impl Lowering<'_> {
     }
 
     pub(super) fn store(&mut self, layout: &Layout, held: &Held) {
-        self.await_slot();
+        if !self.staged(true) {
+            self.await_slot();
+        }
         let slots = layout.slots(&self.digits, self.threads.count);
         self.store_slots(layout, 0..slots, held);
     }

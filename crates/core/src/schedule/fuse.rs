@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::cost;
 use crate::lower::fused::{COUNTER_WORDS, Ring, TICKET_BYTES};
 use crate::lower::tile::{self, Choice};
-use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim, Pointwise};
+use crate::pass::{Array, Axis, Carry, Fold, Formula, Method, Operand, Pass, PassDim, Pointwise};
 use crate::problem::{Format, Placement, Problem};
 use crate::solve::mixed_radix;
 use crate::target::{Api, LINE_BYTES, Limits};
@@ -153,10 +153,21 @@ pub(crate) fn apply(
         pass.axes.iter_mut().zip(methods).for_each(|(axis, method)| axis.method = method);
     }
     (a.dst, b.src) = (between, between);
-    for dim in a.axes.iter_mut().map(|axis| &mut axis.dim).chain(&mut a.batch) {
+    let folded = |pass: &mut Pass, end: usize| {
+        // An axis that folds counts its points in the block's own array.
+        let fold = pass.ends[end].as_mut();
+        fold.map_or(0, |fold| {
+            fold.stride = pair.stride(fold.elements(), fold.stride);
+            1
+        })
+    };
+    let [skipped_a, skipped_b] = [folded(&mut a, 1), folded(&mut b, 0)];
+    let axes = a.axes.len() - skipped_a;
+    for dim in a.axes[..axes].iter_mut().map(|axis| &mut axis.dim).chain(&mut a.batch) {
         dim.os = pair.stride(dim.n, dim.os);
     }
-    for dim in b.axes.iter_mut().map(|axis| &mut axis.dim).chain(&mut b.batch) {
+    let axes = b.axes.len() - skipped_b;
+    for dim in b.axes[..axes].iter_mut().map(|axis| &mut axis.dim).chain(&mut b.batch) {
         dim.is = pair.stride(dim.n, dim.is);
     }
     (schedule.passes[first], schedule.passes[first + 1]) = (a, b);
@@ -214,22 +225,36 @@ impl Pair {
         let plain = |pass: &Pass| {
             let stages = |method: &Method| matches!(method, Method::MixedRadix(_));
             let even = |axis: &Axis| axis.digits.is_empty() && stages(&axis.method);
-            !pass.moves() && !pass.folds() && !pass.axes.is_empty() && pass.axes.iter().all(even)
+            !pass.moves() && !pass.axes.is_empty() && pass.axes.iter().all(even)
         };
         let whole = |factor: Option<Pointwise>| factor.is_none_or(|factor| factor.limit.is_none());
         // What is overwritten must be what the same item has read.
         let moved = problem.placement == Placement::InPlace
             && problem.transform.iter().chain(&problem.batch).any(|dim| dim.is != dim.os);
         let apart = a.src.array != b.dst.array || (a.src == b.dst && !moved);
+        // Only a spectrum between the passes is folded on its way to or from the ring, or real data outside of it.
+        let halves = |fold: Option<Fold>| {
+            fold.is_none_or(|fold| {
+                fold.carry == Carry::Halves && matches!(fold.formula, Formula::Spectrum { .. })
+            })
+        };
+        let folds = [a, b].iter().all(|pass| pass.ends.into_iter().all(halves));
+        if !folds || a.ends[0].is_some() || b.ends[1].is_some() {
+            return None;
+        }
         if a.dst != b.src || !plain(a) || !plain(b) || !whole(a.store) || !whole(b.load) || !apart {
             return None;
         }
         let out = |dim: &PassDim| (dim.n, dim.os);
         let into = |dim: &PassDim| (dim.n, dim.is);
-        let mut written: Vec<Between> =
-            a.axes.iter().map(|axis| out(&axis.dim)).chain(a.batch.iter().map(out)).collect();
-        let mut read: Vec<Between> =
-            b.axes.iter().map(|axis| into(&axis.dim)).chain(b.batch.iter().map(into)).collect();
+        let side = |pass: &Pass, end: usize, own: fn(&PassDim) -> Between| {
+            let mut axes: Vec<Between> = pass.axes.iter().map(|axis| own(&axis.dim)).collect();
+            if let (Some(fold), Some(last)) = (pass.ends[end], axes.last_mut()) {
+                *last = (fold.elements(), fold.stride);
+            }
+            axes.into_iter().chain(pass.batch.iter().map(own)).collect::<Vec<Between>>()
+        };
+        let (mut written, mut read) = (side(a, 1, out), side(b, 0, into));
         for side in [&mut written, &mut read] {
             side.retain(|&(n, _)| n > 1);
             side.sort_by_key(|&(_, stride)| stride.unsigned_abs());

@@ -144,9 +144,9 @@ impl<'a> Chain<'a> {
         };
         let Split { beside, rest } =
             self.split(|beside, around| make(beside, around, 1.0), |rest| self.after(own, rest));
-        let around: Vec<Dim> = problem.batch.iter().chain(&rest).copied().collect();
+        let around: Vec<Dim> = rest.iter().chain(&problem.batch).copied().collect();
         let scale = if rest.is_empty() { problem.scale } else { 1.0 };
-        let line = make(beside, &around, scale);
+        let line = Line { kept: !rest.is_empty(), ..make(beside, &around, scale) };
         self.line(&line)?;
         match self.after(own, &rest) {
             Some(complex) => self.complex(complex, [Array::Output; 2]),
@@ -184,7 +184,7 @@ impl<'a> Chain<'a> {
             |beside, around: &[Dim]| Line::between(formula, true, own, beside, around, sides, problem.scale);
         let Split { mut beside, rest } = self.split(make, |rest| self.before(own, rest));
         let mut line_own = own;
-        let mut around: Vec<Dim> = problem.batch.iter().chain(&rest).copied().collect();
+        let mut around: Vec<Dim> = rest.iter().chain(&problem.batch).copied().collect();
         let mut from = sides[0];
         if let Some(mut complex) = self.before(own, &rest) {
             if problem.placement == Placement::OutOfPlace {
@@ -200,7 +200,7 @@ impl<'a> Chain<'a> {
                 // In the order of `before`: what is left, repeated dimensions, those beside the line, the line.
                 let mut moved = packed.into_iter().map(|dim| dim.os);
                 let left: Vec<i64> = moved.by_ref().take(rest.len()).collect();
-                let (repeated, lined) = around.split_at_mut(problem.batch.len());
+                let (lined, repeated) = around.split_at_mut(rest.len());
                 repeated.iter_mut().zip(moved.by_ref()).for_each(|(dim, stride)| dim.is = stride);
                 lined.iter_mut().zip(left).for_each(|(dim, stride)| dim.is = stride);
                 beside.iter_mut().zip(moved.by_ref()).for_each(|((dim, _), stride)| dim.is = stride);
@@ -209,7 +209,7 @@ impl<'a> Chain<'a> {
             self.complex(complex, [sides[0].array, from.array])?;
         }
         let line = Line::between(formula, true, line_own, beside, &around, [from, sides[1]], problem.scale);
-        self.line(&line)
+        self.line(&Line { kept: !rest.is_empty(), ..line })
     }
 
     /// The dimensions that are transformed before the lines, as a complex problem where the spectrum lies.
@@ -261,7 +261,7 @@ impl<'a> Chain<'a> {
                 schedule.passes.iter().map(|pass| tile::choose(pass, self.limits).map(|choice| choice.cost));
             costs.sum::<Option<f64>>()
         };
-        let repeated = |rest: &[Dim]| problem.batch.iter().chain(rest).copied().collect::<Vec<Dim>>();
+        let repeated = |rest: &[Dim]| rest.iter().chain(&problem.batch).copied().collect::<Vec<Dim>>();
         let alone = self.cost(&line(Vec::new(), &repeated(&dims)));
         let mut least = alone.and_then(|cost| Some(cost + left(&dims)?)).unwrap_or(f64::INFINITY);
         for count in 1..=dims.len() {
@@ -328,6 +328,7 @@ impl<'a> Chain<'a> {
                 back: false,
                 n: real.dim.n,
                 beside: Vec::new(),
+                kept: false,
                 around,
                 from: side(&at),
                 to: side(&to),

@@ -161,28 +161,41 @@ impl Lowering<'_> {
         self.also(on, apart)
     }
 
+    /// What memory holds of an item, and the factor that it meets.
+    pub(super) fn bins_taken(&mut self, fold: &Fold, item: &Item) -> Vec<Value> {
+        let points = fold.points();
+        let (k, inner) = (item.index, self.is_not(item.index, 0));
+        let mut all = vec![self.bin_of(fold, item, (0, false, k), inner)];
+        match fold.carry {
+            Carry::Single => {}
+            Carry::Rows(_) => all.push(self.bin_of(fold, item, (1, false, k), inner)),
+            Carry::Halves => {
+                let mirror = self.mirrored(points, k);
+                all.push(self.bin_of(fold, item, (0, true, mirror), inner));
+                all.push(self.unit_root(2 * points, k, item.on));
+            }
+        }
+        all.into_iter().flat_map(|x| [x.re, x.im]).collect()
+    }
+
     /// From what memory holds to points.
-    pub(super) fn bins_in(&mut self, fold: &Fold, item: &Item) {
+    pub(super) fn bins_in(&mut self, fold: &Fold, item: &Item, taken: &[Value]) {
         let points = fold.points();
         let k = item.index;
         let mirror = self.mirrored(points, k);
         let inner = self.is_not(k, 0);
         let paired = self.also(item.on, inner);
-        let first = self.bin_of(fold, item, (0, false, k), inner);
-        let (own, image, image_on) = match fold.carry {
-            Carry::Single => (first, self.conjugate(first), paired),
-            Carry::Rows(_) => {
-                let second = self.bin_of(fold, item, (1, false, k), inner);
+        let taken: Vec<Cx> = taken.chunks(2).map(|x| Cx { re: x[0], im: x[1] }).collect();
+        let (own, image, image_on) = match taken[..] {
+            [first, second] => {
                 let turned = self.b.cmul_i(second, false);
                 let (conjugate, other) = (self.conjugate(first), self.conjugate(second));
                 let other = self.b.cmul_i(other, false);
                 (self.b.cadd(first, turned), self.b.cadd(conjugate, other), paired)
             }
-            Carry::Halves => {
-                let last = self.bin_of(fold, item, (0, true, mirror), inner);
+            [first, last, w] => {
                 let last = self.conjugate(last);
                 let (even, odd) = (self.b.cadd(first, last), self.b.csub(first, last));
-                let w = self.unit_root(2 * points, k, item.on);
                 let w = self.conjugate(w);
                 let odd = self.b.cmul(odd, w);
                 let turned = self.b.cmul_i(odd, false);
@@ -191,6 +204,7 @@ impl Lowering<'_> {
                 let turned = self.b.cmul_i(odd, false);
                 (own, self.b.cadd(even, turned), self.unpaired(points, k, paired))
             }
+            _ => (taken[0], self.conjugate(taken[0]), paired),
         };
         self.put_point(&item.own.points, k, own, item.on);
         self.put_point(&item.mirror.points, mirror, image, image_on);

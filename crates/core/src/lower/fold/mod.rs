@@ -11,14 +11,17 @@ mod turned;
 
 use std::ops::Range;
 
-use crate::kernel::{Op, Space, Type, Value};
+use crate::kernel::{Cache, Op, Space, Type, Value};
 use crate::pass::{Carry, Fold, Way};
 use crate::problem::{Direction, Format};
 
-use super::Lowering;
 use super::digits::{Digit, Digits, Layout};
+use super::{Lowering, Slot};
 use port::{Port, masked};
 use rows::Rows;
+
+/// Items of a thread that are read before the first of them is worked on.
+const AT_ONCE: usize = 4;
 
 /// Where the points are that a fold fills or empties.
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +77,10 @@ impl Lowering<'_> {
     pub(super) fn line_space(&mut self, writes: bool) -> Space {
         let len = 2 * self.rows(writes).len as u32;
         if !self.convolves_in_place() {
-            let space = *self.shared.get_or_insert_with(|| self.b.shared("tile", self.real, 0));
+            let spare = self.spare;
+            let space = *self
+                .shared
+                .get_or_insert_with(|| spare.unwrap_or_else(|| self.b.shared("tile", self.real, 0)));
             self.b.grow_shared(space, len);
             return space;
         }
@@ -94,16 +100,21 @@ impl Lowering<'_> {
             let space = self.line_space(false);
             self.fold(false, Points::Block(space));
             self.b.barrier();
+            // All of the tile has come in.
+            self.exchanged();
         }
     }
 
     /// Takes lines from the block's array to memory.
     pub(super) fn fold_out(&mut self) {
         if self.staged(true) {
+            let threads = self.threads;
             self.b.barrier();
             self.index_anew();
+            self.await_slot();
             let space = self.line_space(true);
             self.fold(true, Points::Block(space));
+            self.threads = threads;
         }
     }
 
@@ -121,20 +132,43 @@ impl Lowering<'_> {
         let direction = std::mem::replace(&mut self.direction, Direction::Forward);
         let strides = self.digits.weights(|digit| if writes { digit.os } else { digit.is });
         let layout = Layout { register: None, order: self.digits.by_stride(&[], &strides), block: None };
-        for slot in self.slots_of(&layout) {
-            let item = self.item(&fold, writes, points, &layout, slot);
-            match way {
-                Way::Natural => {}
-                Way::Bins if writes => self.bins_out(&fold, &item),
-                Way::Bins => self.bins_in(&fold, &item),
-                Way::Samples if writes => self.samples_out(&fold, &item),
-                Way::Samples => self.samples_in(&fold, &item),
-                Way::Turned if writes => self.turned_out(&fold, &item),
-                Way::Turned => self.turned_in(&fold, &item),
+        let slots: Vec<u32> = self.slots_of(&layout).collect();
+        for chunk in slots.chunks(AT_ONCE) {
+            let items: Vec<Item> =
+                chunk.iter().map(|&slot| self.item(&fold, writes, points, &layout, slot)).collect();
+            // All that comes from memory is under way before any of it is waited for.
+            let taken: Vec<Vec<Value>> =
+                items.iter().map(|item| self.take_item(&fold, way, writes, item)).collect();
+            for (item, taken) in items.iter().zip(taken) {
+                self.give_item(&fold, way, writes, item, &taken);
             }
         }
         self.digits = whole;
         self.direction = direction;
+    }
+
+    /// What an item has in memory, for the way in.
+    fn take_item(&mut self, fold: &Fold, way: Way, writes: bool, item: &Item) -> Vec<Value> {
+        match way {
+            _ if writes => Vec::new(),
+            Way::Natural => Vec::new(),
+            Way::Bins => self.bins_taken(fold, item),
+            Way::Samples => self.samples_taken(fold, item),
+            Way::Turned => self.turned_taken(fold, item),
+        }
+    }
+
+    /// The rest of the way of an item.
+    fn give_item(&mut self, fold: &Fold, way: Way, writes: bool, item: &Item, taken: &[Value]) {
+        match way {
+            Way::Natural => {}
+            Way::Bins if writes => self.bins_out(fold, item),
+            Way::Bins => self.bins_in(fold, item, taken),
+            Way::Samples if writes => self.samples_out(fold, item),
+            Way::Samples => self.samples_in(fold, item, taken),
+            Way::Turned if writes => self.turned_out(fold, item),
+            Way::Turned => self.turned_in(fold, item, taken),
+        }
     }
 
     fn slots_of(&self, layout: &Layout) -> Range<u32> {
@@ -212,7 +246,9 @@ impl Lowering<'_> {
         let mut lines = vec![self.memory_line(writes, fold.stride, at, others)];
         if let Carry::Rows(distances) = fold.carry {
             let step = lines[0].format.step() as i64;
-            let second = lines[0].clone().beyond(self, distances[usize::from(writes)] * step);
+            let distance = distances[usize::from(writes)] * step;
+            let mut second = lines[0].clone().beyond(self, distance);
+            second.pairs &= distance % 2 == 0;
             lines.push(second);
         }
         let points = match points {
@@ -257,7 +293,19 @@ impl Lowering<'_> {
         if let Some(thread) = own.thread {
             base = self.b.add(base, thread);
         }
-        Port { planes, format: operand.format, stride: stride * step, base }
+        if let Some(share) = self.share.filter(|_| slot_of(0) == Slot::Ring) {
+            base = self.plus(base, share.slot, 1);
+        }
+        let cache = self.caches[usize::from(writes)];
+        // Every line starts at an even real, wherever else it lies.
+        let repeated = self.pass.batch[skipped..].iter();
+        let folded = self.pass.axes.len().saturating_sub(1);
+        let mut dims = repeated.chain(self.pass.axes[..folded].iter().map(|axis| &axis.dim));
+        let pairs = operand.format == Format::Real
+            && stride == 1
+            && operand.offset.is_multiple_of(2)
+            && dims.all(|dim| if writes { dim.os } else { dim.is } % 2 == 0);
+        Port { planes, format: operand.format, stride: stride * step, base, cache, pairs }
     }
 
     /// `base + index distance`, in the type of `base`.
@@ -284,6 +332,7 @@ impl Lowering<'_> {
         for (axis, &k) in others.iter().enumerate() {
             base = self.plus(base, k, 2 * rows.axes[axis]);
         }
-        Port { planes: vec![space], format: Format::Interleaved, stride: 2, base }
+        let cache = Cache::Default;
+        Port { planes: vec![space], format: Format::Interleaved, stride: 2, base, cache, pairs: false }
     }
 }

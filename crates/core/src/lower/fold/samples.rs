@@ -10,20 +10,43 @@ use super::Item;
 use super::port::Port;
 
 impl Lowering<'_> {
+    /// What memory holds of an item: an even sample of each line and the odd one behind it, or one sample alone.
+    pub(super) fn samples_taken(&mut self, fold: &Fold, item: &Item) -> Vec<Value> {
+        let Formula::Reals { kind, .. } = fold.formula else { return Vec::new() };
+        match kind {
+            RealKind::Dct1 => vec![self.get_real(&item.own.lines[0], item.index, item.on)],
+            RealKind::Dst1 => {
+                let inner = self.inner(fold, item);
+                let within = self.also(item.on, inner);
+                let before = self.b.add_const(item.index, u64::from(u32::MAX));
+                vec![self.get_real(&item.own.lines[0], before, within)]
+            }
+            _ => {
+                let [(even, _), (odd, _)] = self.both_ends(fold, item);
+                let both = |this: &mut Self, line: &Port| {
+                    if fold.n.is_multiple_of(2) {
+                        return this.get_pair(line, even, item.on);
+                    }
+                    let there = this.there(fold, item, odd);
+                    [this.get_real(line, even, item.on), this.get_real(line, odd, there)]
+                };
+                item.own.lines.iter().flat_map(|line| both(self, line)).collect()
+            }
+        }
+    }
+
     /// From what memory holds to points.
-    pub(super) fn samples_in(&mut self, fold: &Fold, item: &Item) {
+    pub(super) fn samples_in(&mut self, fold: &Fold, item: &Item, taken: &[Value]) {
         let Formula::Reals { kind, orthogonal } = fold.formula else { return };
-        if matches!(kind, RealKind::Dct1 | RealKind::Dst1) {
-            return self.extended(fold, item, kind == RealKind::Dst1, orthogonal);
+        if fold.formula.extends() {
+            return self.extended(fold, item, kind == RealKind::Dst1, orthogonal, taken[0]);
         }
         let sine = kind == RealKind::Dst2;
-        for (row, line) in item.own.lines.iter().enumerate() {
-            let [(from, to), (second, end)] = self.both_ends(fold, item);
-            let x = self.get_real(line, from, item.on);
-            self.put_sample(fold, item, row, (to, x), item.on);
-            let there = self.there(fold, item, second);
-            let x = self.get_real(line, second, there);
-            let x = self.negated(x, sine);
+        let [(_, to), (odd, end)] = self.both_ends(fold, item);
+        let there = self.there(fold, item, odd);
+        for (row, both) in taken.chunks(2).enumerate() {
+            self.put_sample(fold, item, row, (to, both[0]), item.on);
+            let x = self.negated(both[1], sine);
             self.put_sample(fold, item, row, (end, x), there);
         }
     }
@@ -32,16 +55,19 @@ impl Lowering<'_> {
     pub(super) fn samples_out(&mut self, fold: &Fold, item: &Item) {
         let sine = matches!(fold.formula, Formula::Reals { kind: RealKind::Dst3, .. });
         let scale = self.b.float(self.real, self.pass.scale);
+        let [(to, from), (odd, end)] = self.both_ends(fold, item);
+        let there = self.there(fold, item, odd);
         for (row, line) in item.own.lines.iter().enumerate() {
-            let [(to, from), (second, end)] = self.both_ends(fold, item);
             let x = self.get_sample(fold, item, row, from, item.on);
-            let x = self.b.mul(x, scale);
-            self.put_real(line, to, x, item.on);
-            let there = self.there(fold, item, second);
-            let x = self.get_sample(fold, item, row, end, there);
-            let x = self.b.mul(x, scale);
-            let x = self.negated(x, sine);
-            self.put_real(line, second, x, there);
+            let y = self.get_sample(fold, item, row, end, there);
+            let (x, y) = (self.b.mul(x, scale), self.b.mul(y, scale));
+            let y = self.negated(y, sine);
+            if fold.n.is_multiple_of(2) {
+                self.put_pair(line, to, [x, y], item.on);
+            } else {
+                self.put_real(line, to, x, item.on);
+                self.put_real(line, odd, y, there);
+            }
         }
     }
 
@@ -63,28 +89,26 @@ impl Lowering<'_> {
         self.also(item.on, below)
     }
 
+    /// Whether an item of an extended line is neither of its ends.
+    fn inner(&mut self, fold: &Fold, item: &Item) -> Value {
+        let (first, last) = (self.is_not(item.index, 0), self.is_not(item.index, fold.points()));
+        self.both(Some(first), last)
+    }
+
     /// The line continued as an even sequence about both its ends, or as an odd one about 0s beyond them.
-    fn extended(&mut self, fold: &Fold, item: &Item, sine: bool, orthogonal: bool) {
-        let half = fold.points();
-        let (first, last) = (self.is_not(item.index, 0), self.is_not(item.index, half));
-        let inner = self.both(Some(first), last);
+    fn extended(&mut self, fold: &Fold, item: &Item, sine: bool, orthogonal: bool, mut x: Value) {
+        let inner = self.inner(fold, item);
         let within = self.also(item.on, inner);
-        let line = &item.own.lines[0];
-        let mut x = if sine {
-            let before = self.b.add_const(item.index, u64::from(u32::MAX));
+        if sine {
             let zero = self.b.float(self.real, 0.0);
-            let x = self.get_real(line, before, within);
-            self.b.select(inner, x, zero)
-        } else {
-            self.get_real(line, item.index, item.on)
-        };
-        if orthogonal && !sine {
+            x = self.b.select(inner, x, zero);
+        } else if orthogonal {
             let root = self.b.float(self.real, std::f64::consts::SQRT_2);
             let weighted = self.b.mul(x, root);
             x = self.b.select(inner, x, weighted);
         }
         self.put_sample(fold, item, 0, (item.index, x), item.on);
-        let mirror = self.mirrored(2 * half, item.index);
+        let mirror = self.mirrored(2 * fold.points(), item.index);
         let x = self.negated(x, sine);
         self.put_sample(fold, item, 0, (mirror, x), within);
     }

@@ -14,27 +14,38 @@ impl Lowering<'_> {
         matches!(fold.formula, Formula::Reals { kind: RealKind::Dst4, .. })
     }
 
-    /// From what memory holds to points. The sine transform is the cosine transform of the line read backwards, with
-    /// every second output negated.
-    pub(super) fn turned_in(&mut self, fold: &Fold, item: &Item) {
+    /// What memory holds of an item, and the factor that it meets. The sine transform is the cosine transform of the
+    /// line read backwards, with every second output negated.
+    pub(super) fn turned_taken(&mut self, fold: &Fold, item: &Item) -> Vec<Value> {
         let (n, j, on) = (fold.n, item.index, item.on);
         let line = &item.own.lines[0];
         if n.is_multiple_of(2) {
             let even = self.b.mul_const(j, 2);
             let odd = self.mirrored(n - 1, even);
             let (re, im) = if Self::sine(fold) { (odd, even) } else { (even, odd) };
-            let x = Cx { re: self.get_real(line, re, on), im: self.get_real(line, im, on) };
+            let (re, im) = (self.get_real(line, re, on), self.get_real(line, im, on));
             let table = TableKind::ShiftedRoots { modulus: 8 * n, first: 1, step: 4, len: n / 2 };
             let w = self.table_load(table, j, 0, on);
-            let x = self.b.cmul(x, w);
-            return self.put_point(&item.own.points, j, x, on);
+            return vec![w.re, w.im, re, im];
         }
         let from = if Self::sine(fold) { self.mirrored(n - 1, j) } else { j };
         let x = self.get_real(line, from, on);
         let w = self.table_load(TableKind::Roots { modulus: 4 * n, step: 1, len: n }, j, 0, on);
+        vec![w.re, w.im, x]
+    }
+
+    /// From what memory holds to points.
+    pub(super) fn turned_in(&mut self, fold: &Fold, item: &Item, taken: &[Value]) {
+        let (j, on) = (item.index, item.on);
+        let w = Cx { re: taken[0], im: taken[1] };
+        if let [_, _, re, im] = *taken {
+            let x = self.b.cmul(Cx { re, im }, w);
+            return self.put_point(&item.own.points, j, x, on);
+        }
+        let x = taken[2];
         let x = Cx { re: self.b.mul(x, w.re), im: self.b.mul(x, w.im) };
         self.put_point(&item.own.points, j, x, on);
-        let padding = self.b.add_const(j, n);
+        let padding = self.b.add_const(j, fold.n);
         let zero = self.b.float(self.real, 0.0);
         self.put_point(&item.own.points, padding, Cx { re: zero, im: zero }, on);
     }

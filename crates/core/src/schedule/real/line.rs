@@ -21,6 +21,8 @@ pub(super) struct Line {
     pub n: u64,
     /// Complex dimensions that are transformed in the same pass, slowest first, with their plans.
     pub beside: Vec<(Dim, Plan)>,
+    /// Dimensions that it is repeated over stay as they are, as passes before or behind know them.
+    pub kept: bool,
     /// Lengths of the dimensions that it is repeated over.
     pub around: Vec<u64>,
     pub from: Side,
@@ -82,7 +84,7 @@ impl Line {
             stride: stride(&own),
         };
         let (from, to) = (side(from, |dim| dim.is), side(to, |dim| dim.os));
-        Self { formula, back, n: own.n, beside, around: lengths, from, to, scale }
+        Self { formula, back, n: own.n, beside, kept: false, around: lengths, from, to, scale }
     }
 
     /// The direction in which points are transformed.
@@ -104,8 +106,14 @@ impl Line {
     /// number alone.
     fn shares(&self) -> Vec<Share> {
         let strides = self.from.strides.iter().zip(&self.to.strides);
-        let dims = self.around.iter().zip(strides).map(|(&n, (&is, &os))| Dim::new(n, is, os)).collect();
-        let batch = merged(dims);
+        let dims =
+            self.around.iter().zip(strides).map(|(&n, (&is, &os))| Dim::new(n, is, os)).collect::<Vec<Dim>>();
+        let mut batch: Vec<Dim> = dims;
+        if self.kept {
+            batch.retain(|dim| dim.n > 1);
+        } else {
+            batch = merged(batch);
+        }
         let share = |carry, batch| Share { carry, batch, from: self.from.operand, to: self.to.operand };
         if self.formula.turned() || self.formula.sequence(self.n).is_multiple_of(2) {
             return vec![share(Carry::Halves, batch)];
