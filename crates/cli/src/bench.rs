@@ -4,23 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use num_complex::Complex;
-use rand::rngs::StdRng;
-use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
-use warpfft::core::math::reference::{reference, relative_l2};
-use warpfft::core::problem::{Direction, Placement, Problem};
+use warpfft::core::problem::Problem;
 use warpfft::{Device, Measurement, Timing, Wisdom};
 
-use crate::engine;
 use crate::error::CliError;
-use crate::io::Samples;
 use crate::options::{BatchArgs, DeviceArg, Shape, size};
+use crate::packed::{Kind, Packed};
 use crate::progress::Progress;
-use crate::{report, suite};
-
-/// Points that the error is measured on at most: the reference takes microseconds for each.
-const MOST_CHECKED: u64 = 1 << 20;
+use crate::{check, report, suite};
 
 /// What `bench` takes.
 #[derive(Debug, Args)]
@@ -28,16 +20,19 @@ const MOST_CHECKED: u64 = 1 << 20;
 Examples:
   warpfft bench 1024 4096 16384 --batch 1000
   warpfft bench 512x512 64x64x64 --precision f64 --device cpu --json
+  warpfft bench 1024 1000 512x512 --kind r2c --batch 1000
+  warpfft bench 8x8 --kind dct2 --batch 100000 --in-place
   warpfft bench --suite h200 --peers --csv out.csv --plot out.png
   warpfft bench --suite h200 --only 'f32 1d-two-*' --only 24x24x24 --budget 60 --csv out.csv
   warpfft bench --compare bench/h200-suite.csv out.csv --tolerance 5%
 
-A copy reads and writes the same bytes in the same run, on the same device: of several kinds, the fastest. Small \
-data is spread over many buffers, so that neither works from the cache; 1.00 copies is the floor. GFLOP/s count \
-5 N log2 N for N points. The error is the relative L2 distance from a transform of the same random data in twice \
-double precision; - means that it would take too long.
+A copy reads and writes the bytes of input and output in the same run, on the same device: of several kinds, the \
+fastest. Small data is spread over many buffers, so that neither works from the cache; 1.00 copies is the floor. GFLOP/s count \
+5 N log2 N for N points, half of it where the data is real. The error is the relative L2 distance from a more exact \
+transform of the same random data: of complex data in twice double precision, of real data on the processor in f64; - \
+means that it would take too long, or that this is the processor in f64.
 
-A suite is a file of lines kind,precision,shape,batch[,group][,data] below a header of these names; \
+Suites that are built in: h200, and h200-real of real data. A suite of one's own is a file of lines kind,precision,shape,batch[,group][,data] below a header of these names; \
 docs/performance.md says more.")]
 pub struct Bench {
     /// Lengths with x between: 1024, 512x512, 64x64x64
@@ -83,15 +78,15 @@ pub struct Bench {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Suites")]
 struct SuiteArgs {
-    /// Measure a whole suite: h200, or a file
-    #[arg(long, value_name = "h200|FILE", conflicts_with_all = ["shapes", "json", "batch", "precision"])]
+    /// Measure a whole suite: h200, h200-real, or a file
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["shapes", "json", "kind", "batch", "precision"])]
     suite: Option<String>,
 
     /// Only rows with all these words: kind, precision, shape, batch:COUNT or group, * for anything; several: any
     #[arg(long, value_name = "WORDS", requires = "suite", conflicts_with = "shapes")]
     only: Vec<String>,
 
-    /// Time other libraries in the same run: cuFFT on cuda, FFTW on cpu, where they are installed
+    /// Time other libraries in the same run: cuFFT on cuda, FFTW on cpu, where they are installed; kind c2c alone
     #[arg(long, requires = "suite", conflicts_with = "shapes")]
     peers: bool,
 
@@ -153,6 +148,7 @@ fn png(text: &str) -> Result<PathBuf, String> {
 
 /// One row of the table.
 struct Row<'a> {
+    kind: Kind,
     shape: &'a Shape,
     problem: Problem,
     measured: Measurement,
@@ -198,8 +194,9 @@ impl Bench {
         let mut rows = Vec::new();
         if !self.json {
             report::line(&format!(
-                "{}, batch {}, {:?}",
+                "{}, {}, batch {}, {:?}",
                 device.name(),
+                self.asked.kind,
                 self.asked.batch,
                 self.asked.precision
             ))?;
@@ -217,42 +214,26 @@ impl Bench {
     }
 
     fn measure<'a>(&self, device: &Device, shape: &'a Shape) -> Result<Row<'a>, CliError> {
-        let precision = self.asked.precision.precision();
-        let problem = |batch, precision| {
-            let placement = if self.in_place { Placement::InPlace } else { Placement::OutOfPlace };
-            engine::packed_problem(shape, batch, precision, Direction::Forward, placement, self.max_workspace)
-        };
-        let whole = problem(self.asked.batch, precision)?;
+        let (in_place, max_workspace) = (self.in_place, self.max_workspace);
+        let asked = Packed { in_place, max_workspace, ..self.asked.packed(shape) };
+        let whole = asked.problem()?;
         let _progress = Progress::start("measuring", None);
         let timing = Timing { budget: Duration::from_secs_f64(self.seconds), in_cache: self.in_cache };
         let measured = device.plan(&whole)?.measure(timing)?;
         let points: u64 = shape.0.iter().product();
-        let checked = self.asked.batch.min((MOST_CHECKED / points).max(1));
-        let error = (points <= MOST_CHECKED).then(|| error(device, &problem(checked, precision)?));
-        Ok(Row { shape, problem: whole, measured, error: error.transpose()? })
+        let batch = self.asked.batch.min((check::MOST / points).max(1));
+        let checked = || check::error(device, &Packed { batch, ..asked }.problem()?);
+        let error = if points <= check::MOST { checked()? } else { None };
+        Ok(Row { kind: self.asked.kind, shape, problem: whole, measured, error })
     }
-}
-
-/// Relative L2 distance between the device's transform of random data and the reference.
-fn error(device: &Device, problem: &Problem) -> Result<f64, CliError> {
-    let count = problem.elements() as usize;
-    let mut rng = StdRng::seed_from_u64(problem.elements());
-    let mut input = Samples::with_room(problem.precision, false, count, "the check")?;
-    input.extend((0..count).map(|_| Complex::new(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0))));
-    let mut got = Samples::zeros(problem.precision, false, count, "the check")?;
-    engine::run(&device.plan(problem)?, &input, &mut got)?;
-    let wanted = reference(problem, |at| input.get(at as usize));
-    let got: Vec<_> = wanted.iter().map(|&(at, _)| got.get(at as usize)).collect();
-    let want: Vec<_> = wanted.into_iter().map(|(_, value)| value).collect();
-    Ok(relative_l2(&got, &want))
 }
 
 impl Row<'_> {
     /// Floating-point operations a second, by the usual count.
     fn flops(&self) -> f64 {
         let points: f64 = self.shape.0.iter().map(|&extent| extent as f64).product();
-        let batch: f64 = self.problem.batch.iter().map(|dim| dim.n as f64).product();
-        5.0 * points * points.log2() * batch / self.measured.transform_seconds
+        let batch = self.problem.batch_count() as f64;
+        self.kind.operations(points) * batch / self.measured.transform_seconds
     }
 
     fn as_text(&self) -> String {
@@ -271,6 +252,7 @@ impl Row<'_> {
 
     fn as_json(&self, device: &Device, batch: u64) -> Value {
         json!({
+            "kind": self.kind,
             "shape": self.shape.0,
             "batch": batch,
             "precision": format!("{:?}", self.problem.precision).to_ascii_lowercase(),

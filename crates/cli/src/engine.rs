@@ -7,7 +7,7 @@ use warpfft::{Device, DeviceKind, Error, Plan};
 use crate::error::CliError;
 use crate::io::{Samples, Signal, packed_strides};
 use crate::kind::{KindArg, Lengths};
-use crate::options::{NormArg, Shape};
+use crate::options::NormArg;
 
 /// What to compute of a signal.
 #[derive(Debug, Clone)]
@@ -35,20 +35,6 @@ pub fn problem(strides: &[i64], request: &Request, precision: Precision) -> Resu
     let asked = request.kind.ask(asked, request.direction, request.norm == NormArg::Ortho);
     let asked = asked.precision(precision).norm(request.norm.norm());
     Ok(request.max_workspace.into_iter().fold(asked, Fft::max_workspace).build()?)
-}
-
-/// The problem of transforming so many packed arrays of that shape, one after the other.
-pub fn packed_problem(
-    shape: &Shape,
-    batch: u64,
-    precision: Precision,
-    direction: Direction,
-    placement: Placement,
-    max_workspace: Option<u64>,
-) -> Result<Problem, CliError> {
-    let request = Fft::new(shape.0.clone()).batch(batch).precision(precision).direction(direction);
-    let request = if placement == Placement::InPlace { request.in_place() } else { request };
-    Ok(max_workspace.into_iter().fold(request, Fft::max_workspace).build()?)
 }
 
 /// Makes a plan. Where the choice of device was left open and the best one cannot do this problem, the

@@ -253,7 +253,7 @@ pub enum CliError {
     },
 
     /// A suite that is neither built in nor a file.
-    #[error("cannot read the suite {name}: {source}; the built-in one is named h200")]
+    #[error("cannot read the suite {name}: {source}; those built in are named h200 and h200-real")]
     Suite {
         /// As given.
         name: String,

@@ -3,13 +3,13 @@
 use clap::Args;
 use serde_json::{Value, json};
 use warpfft::core::explain::{Explanation, PassSummary, explain};
-use warpfft::core::problem::{Direction, Placement, Problem};
+use warpfft::core::problem::Problem;
 use warpfft::core::target::Limits;
 use warpfft::{Device, DeviceKind};
 
-use crate::engine;
 use crate::error::CliError;
 use crate::options::{BatchArgs, DeviceArg, Shape, size};
+use crate::packed::Packed;
 use crate::report;
 
 /// What `explain` takes.
@@ -18,6 +18,7 @@ use crate::report;
 Examples:
   warpfft explain 512x512 --limits h200
   warpfft explain 1009 --batch 4096 --precision f64 --limits a100 --json
+  warpfft explain 1024 --kind r2c --batch 65536 --limits h200
   warpfft explain 64x64x64 --device cuda
   warpfft explain 8589934592 --in-place --max-workspace 0 --limits h200
 
@@ -38,7 +39,7 @@ pub struct Explain {
     #[arg(long, value_name = "NAME")]
     limits: Option<String>,
 
-    /// The inverse transform
+    /// The inverse transform; that of r2c is --kind c2r, and that of c2r is --kind r2c
     #[arg(long)]
     inverse: bool,
 
@@ -58,11 +59,9 @@ pub struct Explain {
 impl Explain {
     /// Runs the command.
     pub fn run(&self) -> Result<(), CliError> {
-        let direction = if self.inverse { Direction::Inverse } else { Direction::Forward };
-        let placement = if self.in_place { Placement::InPlace } else { Placement::OutOfPlace };
-        let precision = self.asked.precision.precision();
-        let (shape, batch, most) = (&self.shape, self.asked.batch, self.max_workspace);
-        let problem = engine::packed_problem(shape, batch, precision, direction, placement, most)?;
+        let (inverse, in_place, max_workspace) = (self.inverse, self.in_place, self.max_workspace);
+        let asked = self.asked.packed(&self.shape);
+        let problem = Packed { inverse, in_place, max_workspace, ..asked }.problem()?;
         let (explanation, tuned) = self.explained(&problem)?;
         if self.json {
             return report::json(&as_json(&explanation, tuned));

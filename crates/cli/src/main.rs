@@ -1,6 +1,7 @@
 //! The command line of warpfft.
 
 mod bench;
+mod check;
 mod devices;
 mod engine;
 mod error;
@@ -9,6 +10,7 @@ mod fit;
 mod io;
 mod kind;
 mod options;
+mod packed;
 mod plot;
 mod progress;
 mod report;

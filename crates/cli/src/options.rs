@@ -5,6 +5,8 @@ use warpfft::DeviceKind;
 use warpfft::core::problem::Precision;
 use warpfft::core::request::Norm;
 
+use crate::packed::Kind;
+
 /// Where to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DeviceArg {
@@ -52,9 +54,13 @@ impl PrecisionArg {
     }
 }
 
-/// How many transforms, and how precise: for commands that make up their data.
+/// Which transforms, how many, and how precise: for commands that make up their data.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct BatchArgs {
+    /// What is transformed into what
+    #[arg(long, value_enum, default_value_t)]
+    pub kind: Kind,
+
     /// Transforms in one call
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub batch: u64,

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
-use warpfft::core::problem::{Direction, Placement, Problem};
+use warpfft::core::problem::Problem;
 use warpfft::{Device, Error, Tuned, Wisdom, wisdom};
 
 use crate::bench::seconds;
-use crate::engine;
 use crate::error::CliError;
 use crate::options::{BatchArgs, DeviceArg, Shape, size};
+use crate::packed::Packed;
 use crate::progress::Progress;
 use crate::report;
 use crate::suite::{Case, chosen, interrupt};
@@ -21,7 +21,9 @@ use crate::suite::{Case, chosen, interrupt};
 #[command(after_help = "\
 Examples:
   warpfft tune 1000 4096 24x24x24 --batch 1000 --budget 30s
+  warpfft tune 1024 512x512 --kind r2c --batch 1000 -o wisdom.json
   warpfft tune --suite h200 --only '1d-smooth*' --budget 600s -o h200.json
+  warpfft tune --suite h200-real --only r2c --only c2r --budget 600s -o real.json
 
 Each transform gets its share of the time: the cost model's choice and its best rivals run in turns on the same \
 data, the fastest whose output is right wins. It is written to the file at once; what is there of other problems and \
@@ -47,8 +49,8 @@ pub struct Tune {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_workspace: Option<u64>,
 
-    /// Tune the rows of a suite: h200, or a file
-    #[arg(long, value_name = "h200|FILE", conflicts_with_all = ["shapes", "batch", "precision", "in_place", "max_workspace"])]
+    /// Tune the rows of a suite: h200, h200-real, or a file
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["shapes", "kind", "batch", "precision", "in_place", "max_workspace"])]
     suite: Option<String>,
 
     /// Only rows with all these words, as for bench
@@ -143,14 +145,11 @@ impl Tune {
     fn problems(&self) -> Result<Vec<Problem>, CliError> {
         if let Some(suite) = &self.suite {
             let rows = chosen(suite, &self.only)?;
-            // Rows of kinds that are not there yet have nothing to tune.
+            // Rows of what is not there yet have nothing to tune.
             return Ok(rows.iter().filter_map(|row: &Case| row.problem().ok()).collect());
         }
-        let precision = self.asked.precision.precision();
-        let placement = if self.in_place { Placement::InPlace } else { Placement::OutOfPlace };
-        let (batch, most) = (self.asked.batch, self.max_workspace);
-        let problem =
-            |shape| engine::packed_problem(shape, batch, precision, Direction::Forward, placement, most);
+        let (in_place, max_workspace) = (self.in_place, self.max_workspace);
+        let problem = |shape| Packed { in_place, max_workspace, ..self.asked.packed(shape) }.problem();
         self.shapes.iter().map(problem).collect()
     }
 }

@@ -5,7 +5,7 @@ mod support;
 use support::{Bench, texts};
 
 const SUITE: &[u8] = b"# three rows\nkind,precision,shape,batch,group\n\
-    c2c,f32,64,100,rows\nr2c,f32,64,100,real\nc2c,f64,8x8,10,planes\n";
+    c2c,f32,64,100,rows\nc2c,f16,64,100,half\nc2c,f64,8x8,10,planes\n";
 
 /// What measures everything quickly, here.
 const QUICK: [&str; 8] = ["bench", "--suite", "s.csv", "--device", "cpu", "--seconds", "0.01", "--csv"];
@@ -20,13 +20,13 @@ fn a_suite_is_measured_written_drawn_and_gone_on_with() {
     bench.file("s.csv", SUITE);
     let out = bench.succeeds(&quick(&["o.csv", "--only", "64", "--plot", "o.png"]));
     assert!(out.contains("c2c f32 64 batch 100") && out.contains("copies"), "{out}");
-    assert!(out.contains("skipped: transforms of real data"), "{out}");
+    assert!(out.contains("skipped: half precision"), "{out}");
     assert!(!out.contains("8x8"), "{out}");
     assert!(std::fs::read(bench.path("o.png")).unwrap().starts_with(b"\x89PNG"));
     let first = std::fs::read_to_string(bench.path("o.csv")).unwrap();
     assert_eq!(first.lines().count(), 3);
     assert!(first.lines().nth(1).unwrap().starts_with("c2c,f32,64,100,rows,memory,measured,"));
-    assert!(first.lines().nth(2).unwrap().starts_with("r2c,f32,64,100,real,memory,skipped,"));
+    assert!(first.lines().nth(2).unwrap().starts_with("c2c,f16,64,100,half,memory,skipped,"));
 
     bench.fails(2, &quick(&["o.csv"]), &["o.csv is there already", "--resume"]);
     let out = bench.succeeds(&quick(&["o.csv", "--resume"]));
@@ -139,7 +139,11 @@ fn what_is_typed_wrong_is_named() {
     bench.file("s.csv", SUITE);
     bench.file("bad.csv", b"kind,precision,shape,batch\nc2c,f32,64,1\nc2c,f32,6y4,1\n");
     let fails = |code, args: &[&str], words: &[&str]| bench.fails(code, args, words);
-    fails(3, &["bench", "--suite", "absent", "--device", "cpu"], &["cannot read the suite absent", "h200"]);
+    fails(
+        3,
+        &["bench", "--suite", "absent", "--device", "cpu"],
+        &["cannot read the suite absent", "h200-real"],
+    );
     fails(3, &["bench", "--suite", "bad.csv", "--device", "cpu"], &["line 3", "6y4"]);
     fails(2, &["bench", "--suite", "s.csv", "--only", "c2d", "--device", "cpu"], &["'c2d'", "words"]);
     fails(4, &["bench", "--suite", "s.csv", "--device", "sim"], &["cannot do measure time"]);
@@ -149,6 +153,7 @@ fn what_is_typed_wrong_is_named() {
     for args in [
         &["bench"][..],
         &["bench", "--suite", "h200", "64"],
+        &["bench", "--suite", "h200-real", "--kind", "r2c"],
         &["bench", "--only", "64", "64"],
         &["bench", "--resume", "--suite", "h200"],
         &["bench", "--suite", "h200", "--plot", "x.jpg"],

@@ -6,6 +6,7 @@ use support::{Bench, npy, texts};
 use warpfft::core::recipe::candidates;
 use warpfft::core::request::Fft;
 use warpfft::core::target::Limits;
+use warpfft::wisdom::{Entry, Wisdom};
 
 /// An entry that the compiler offers now: not its own choice, but the next best.
 fn entry() -> String {
@@ -72,6 +73,32 @@ fn the_environment_names_a_file_that_is_followed_or_refused() {
     assert!(by_model.contains("1 pass") && !by_model.contains("by wisdom"), "{by_model}");
     // The processor has no kernels to choose from, and does not look.
     assert!(with("bad.json", &["transform", "x.npy", "-o", "y.npy", "--device", "cpu"]).status.success());
+}
+
+#[test]
+fn entries_of_real_data_serve_other_batches_too() {
+    let bench = Bench::new();
+    let problem = |batch| Fft::new([1000]).r2c().batch(batch).build().unwrap();
+    let found = candidates(&problem(3), &Limits::h200(), 2).unwrap();
+    let mut wisdom = Wisdom::new();
+    wisdom.insert(Entry::new("simulated h200", &problem(3), &found[found.len() - 1].recipe, None, None));
+    bench.file("real.json", wisdom.to_text().as_bytes());
+    let explained = |kind: &str, batch: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_warpfft"));
+        command.args(["explain", "1000", "--kind", kind, "--batch", batch, "--device", "sim"]);
+        texts(&command.env("WARPFFT_WISDOM", bench.path("real.json")).output().unwrap()).0
+    };
+    for (kind, batch, by_wisdom) in [
+        ("r2c", "3", true),
+        ("r2c", "4", true),
+        ("r2c", "90", false),
+        ("c2r", "3", false),
+        ("c2c", "3", false),
+    ] {
+        let text = explained(kind, batch);
+        assert_eq!(text.contains("by wisdom, not by the model"), by_wisdom, "{kind} {batch}: {text}");
+        assert!(text.contains("1 pass"), "{text}");
+    }
 }
 
 #[test]

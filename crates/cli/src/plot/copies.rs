@@ -50,7 +50,9 @@ fn panels(records: &[Record]) -> Vec<(String, Vec<&Record>)> {
             1 => "one dimension",
             _ => "two and three dimensions",
         };
-        let title = format!("{} {}, {rank}", record.kind, record.precision);
+        // Kinds from reals to reals have few rows each.
+        let kind = record.kind.real().map_or_else(|| record.kind.to_string(), |_| "reals to reals".into());
+        let title = format!("{kind} {}, {rank}", record.precision);
         match panels.iter_mut().find(|(known, _)| *known == title) {
             Some((_, members)) => members.push(record),
             None => panels.push((title, vec![record])),

@@ -4,27 +4,16 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use warpfft::core::problem::{Precision, Problem};
-use warpfft::core::request::Fft;
 
 use crate::error::CliError;
 use crate::options::Shape;
+use crate::packed::{Kind, Packed};
 
-/// The suite that is built in.
-const H200: &str = include_str!("../../../../bench/suites/h200.csv");
-/// Its name.
-pub const BUILT_IN: &str = "h200";
-
-/// What goes in and what comes out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Complex to complex.
-    C2c,
-    /// Real to complex.
-    R2c,
-    /// Complex to real.
-    C2r,
-}
+/// The suites that are built in, by name.
+const BUILT_IN: [(&str, &str); 2] = [
+    ("h200", include_str!("../../../../bench/suites/h200.csv")),
+    ("h200-real", include_str!("../../../../bench/suites/h200-real.csv")),
+];
 
 /// Width of the numbers, also of those that are not there yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -94,16 +83,6 @@ pub struct Case {
     vkfft_us: Option<f64>,
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::C2c => "c2c",
-            Self::R2c => "r2c",
-            Self::C2r => "c2r",
-        })
-    }
-}
-
 impl fmt::Display for Width {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -130,14 +109,15 @@ impl Case {
 
     /// The problem; or why it cannot be asked yet.
     pub fn problem(&self) -> Result<Problem, String> {
-        let precision = match (self.kind, self.precision) {
-            (Kind::R2c | Kind::C2r, _) => return Err("transforms of real data are not there yet".into()),
-            (Kind::C2c, Width::F16) => return Err("half precision is not there yet".into()),
-            (Kind::C2c, Width::F32) => Precision::F32,
-            (Kind::C2c, Width::F64) => Precision::F64,
+        let precision = match self.precision {
+            Width::F16 => return Err("half precision is not there yet".into()),
+            Width::F32 => Precision::F32,
+            Width::F64 => Precision::F64,
         };
-        let request = Fft::new(self.shape.0.clone()).batch(self.batch).precision(precision);
-        request.build().map_err(|error| error.to_string())
+        let (kind, shape, batch) = (self.kind, &self.shape, self.batch);
+        let (inverse, in_place, max_workspace) = (false, false, None);
+        let packed = Packed { kind, shape, batch, precision, inverse, in_place, max_workspace };
+        packed.problem().map_err(|error| error.to_string())
     }
 
     /// Without the times of the earlier run, which are of another device.
@@ -181,11 +161,11 @@ fn wild(pattern: &[u8], text: &[u8]) -> bool {
 
 /// A suite by its name or from a file.
 pub fn suite(name: &str) -> Result<Vec<Case>, CliError> {
-    let text = if name == BUILT_IN {
-        H200.to_owned()
-    } else {
-        std::fs::read_to_string(name).map_err(|source| CliError::Suite { name: name.to_owned(), source })?
-    };
+    if let Some((_, text)) = BUILT_IN.iter().find(|(own, _)| *own == name) {
+        return parse(name, text);
+    }
+    let text =
+        std::fs::read_to_string(name).map_err(|source| CliError::Suite { name: name.to_owned(), source })?;
     parse(name, &text)
 }
 
@@ -236,26 +216,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_built_in_suite_is_whole() {
-        let cases = suite(BUILT_IN).unwrap();
-        let mut keys: Vec<Key> = cases.iter().map(Case::key).collect();
-        let count = keys.len();
-        assert!(count > 350);
-        keys.dedup();
-        let distinct: std::collections::HashSet<_> = keys.into_iter().collect();
-        assert_eq!(distinct.len(), count, "a problem stands twice");
-        for case in &cases {
-            assert!(!case.group.is_empty(), "{} has no group", case.key());
-            let there = case.kind == Kind::C2c && case.precision != Width::F16;
-            assert_eq!(case.problem().is_ok(), there, "{}", case.key());
+    fn built_in_suites_are_whole() {
+        for ((name, _), least) in BUILT_IN.into_iter().zip([350, 250]) {
+            let cases = suite(name).unwrap();
+            assert!(cases.len() > least);
+            let distinct: std::collections::HashSet<_> = cases.iter().map(Case::key).collect();
+            assert_eq!(distinct.len(), cases.len(), "a problem of {name} stands twice");
+            for case in &cases {
+                assert!(!case.group.is_empty(), "{} has no group", case.key());
+                assert_eq!(case.problem().is_ok(), case.precision != Width::F16, "{}", case.key());
+            }
         }
+    }
+
+    #[test]
+    fn figures_of_an_earlier_run_are_in_copies_of_that_run() {
+        let cases = suite("h200").unwrap();
         let best = |name: &str| cases.iter().find(|case| case.matches(name)).unwrap().cufft_before().unwrap();
         assert!((best("c2c f32 16x16x16 batch:16384") - 3.020).abs() < 0.01);
     }
 
     #[test]
+    fn rows_of_real_data_have_256_mib_of_reals() {
+        for case in suite("h200-real").unwrap() {
+            let problem = case.problem().unwrap();
+            let bytes = problem.elements() * problem.precision.real_bytes();
+            // What is larger is a single transform.
+            assert!(bytes <= 256 << 20 || case.batch == 1, "{}", case.key());
+            assert!(bytes > 255 << 20, "{}", case.key());
+            assert_ne!(case.kind, Kind::C2c);
+        }
+    }
+
+    #[test]
     fn patterns_choose_rows() {
-        let case = &suite(BUILT_IN).unwrap()[0];
+        let case = &suite("h200").unwrap()[0];
         for pattern in ["", "2", "f32", "c2c f32", "1d-*", "F32 1d-two-*", "*"] {
             assert!(case.matches(pattern), "{pattern}");
         }

@@ -7,9 +7,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::case::{Case, Data, Key, Kind, Width, csv_detail};
+use super::case::{Case, Data, Key, Width, csv_detail};
 use crate::error::CliError;
 use crate::options::Shape;
+use crate::packed::Kind;
 
 /// What became of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -265,11 +266,11 @@ fn header() -> Vec<u8> {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::suite::case::{BUILT_IN, suite};
+    use crate::suite::case::suite;
 
     /// Measured rows with those copies, of the suite's first problems.
     pub fn measured(copies: &[f64]) -> Vec<Record> {
-        let cases = suite(BUILT_IN).unwrap();
+        let cases = suite("h200").unwrap();
         let record = |(case, &copies): (&Case, &f64)| {
             let mut record = Record::of(case, Status::Measured, "test", String::new());
             (record.copies, record.us, record.copy_us) = (Some(copies), Some(copies * 100.0), Some(100.0));
@@ -317,7 +318,7 @@ pub mod tests {
         let kept = |path: &Path| path.to_string_lossy().ends_with("-suite.csv");
         for path in files.filter(|path| kept(path)) {
             let records = read(&path).unwrap();
-            let known = suite(BUILT_IN).unwrap();
+            let known = suite("h200").unwrap();
             for record in &records {
                 assert!(
                     known.iter().any(|case| case.key() == record.key()),

@@ -12,6 +12,7 @@ use super::interrupt;
 use super::record::{Planned, Record, Status, Writer, rounded};
 use crate::error::CliError;
 use crate::io::Output;
+use crate::packed::Kind;
 use crate::{plot, report};
 
 /// What to run and where to put it.
@@ -176,6 +177,8 @@ fn fill(
     let plan_ms = started.elapsed().as_secs_f64() * 1e3;
     let budget = Duration::from_secs_f64(seconds);
     let timing = Timing { budget, in_cache: record.data == Data::Cache };
+    // Other libraries are asked for complex transforms alone.
+    let peers = peers && record.kind == Kind::C2c;
     let (measured, peers) =
         if peers { plan.measure_beside_peers(timing)? } else { (plan.measure(timing)?, Vec::new()) };
     record.copies = Some(rounded(measured.copies()));

@@ -78,34 +78,67 @@ pub fn problem_key(problem: &Problem) -> String {
 
 /// What a problem's key is beside the number of times that its outermost dimension is repeated.
 pub(super) struct Family {
-    /// The key up to that number.
+    /// The key up to the repeated dimensions.
     pub before: String,
     /// The number.
     pub count: u64,
-    /// The key from behind it on.
-    pub after: String,
+    /// The key from behind the number on.
+    after: String,
+    /// Whether a single one, whose key ends with `before`, is of this family.
+    alone: bool,
 }
 
 impl Family {
-    /// The family of a problem that is repeated.
+    /// The family of a problem that is repeated, or of a single one that would be packed if it were.
     pub fn of(problem: &Problem) -> Option<Self> {
         let key = problem_key(problem);
-        let at = key.rfind(BATCH)? + BATCH.len();
-        let (before, rest) = key.split_at(at);
+        let packed = repeated(problem);
+        let Some(at) = key.rfind(BATCH) else {
+            return Some(Self { before: key, count: 1, after: packed?, alone: true });
+        };
+        let (before, rest) = (&key[..at], &key[at + BATCH.len()..]);
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let (count, after) = rest.split_at(digits);
-        Some(Self { before: before.into(), count: count.parse().ok()?, after: after.into() })
+        let alone = packed.is_some_and(|packed| packed == after);
+        Some(Self { before: before.into(), count: count.parse().ok()?, after: after.into(), alone })
     }
 
     /// The number in another key of this family.
     pub fn count_of(&self, key: &str) -> Option<u64> {
-        let count = key.strip_prefix(&*self.before)?.strip_suffix(&*self.after)?;
+        let rest = key.strip_prefix(&*self.before)?;
+        if rest.is_empty() {
+            return self.alone.then_some(1);
+        }
+        let count = rest.strip_prefix(BATCH)?.strip_suffix(&*self.after)?;
         count.parse().ok().filter(|&count| count > 0)
     }
 }
 
+/// What stands behind the number in the key of the same transforms of real data, packed one after the other: a single
+/// one has no such dimension. Keys of packed complex problems have the number always.
+fn repeated(problem: &Problem) -> Option<String> {
+    if problem.kind == Kind::Complex {
+        return None;
+    }
+    let one = Problem { batch: Vec::new(), ..problem.clone() };
+    let reach = |dims: &mut dyn Iterator<Item = (u64, i64)>| {
+        dims.map(|(n, stride)| stride.saturating_abs().saturating_mul(n as i64)).max()
+    };
+    let (mut input, mut output) = (reach(&mut one.input_dims())?, reach(&mut one.output_dims())?);
+    if problem.placement == Placement::InPlace {
+        // Rows of reals are padded to the room of their half spectra.
+        match problem.kind.reals() {
+            [true, false] => input = output.saturating_mul(2),
+            [false, true] => output = input.saturating_mul(2),
+            _ => {}
+        }
+    }
+    Some(format!(":{input}:{output}"))
+}
+
 #[cfg(test)]
 mod tests {
+    use warpfft_core::problem::RealKind;
     use warpfft_core::request::Fft;
 
     use super::*;
@@ -141,6 +174,31 @@ mod tests {
         assert_eq!(own.count_of(&key(columns(1, 8))), None, "the count of its columns is another");
         assert!(family(Fft::new([6]).strides(&[2], &[2])).is_none(), "it is not repeated");
         assert_eq!(own.count_of(&key(columns(9, 8)).replace("9:100", "0:100")), None);
+    }
+
+    #[test]
+    fn packed_real_data_is_a_family_from_one_on() {
+        type Kinds = fn(Fft) -> Fft;
+        let kinds: [Kinds; 4] =
+            [Fft::r2c, Fft::c2r, |fft| fft.r2r([RealKind::Dct2]), |fft| fft.r2r([RealKind::Dht])];
+        let placements: [Kinds; 2] = [|fft| fft, Fft::in_place];
+        for (kind, placement) in kinds.into_iter().flat_map(|kind| placements.map(|own| (kind, own))) {
+            for shape in [vec![1024], vec![9], vec![6, 8], vec![4, 6, 9]] {
+                let rows = |batch| placement(kind(Fft::new(shape.clone()).batch(batch)));
+                let of = |batch| rows(batch).build().expect("it is possible");
+                for (own, other) in [(1, 70), (70, 1), (5, 8), (1, 1)] {
+                    let family = Family::of(&of(own)).expect("it may be repeated");
+                    assert_eq!((family.count, family.count_of(&problem_key(&of(other)))), (own, Some(other)));
+                    for stranger in [rows(other).f64(), rows(other).max_workspace(0)] {
+                        let key = problem_key(&stranger.build().expect("it is possible"));
+                        assert_eq!(family.count_of(&key), None, "{key}");
+                    }
+                }
+            }
+        }
+        let apart = |fft: Fft| Family::of(&fft.build().expect("it is possible")).expect("it may be repeated");
+        let single = problem_key(&Fft::new([8]).r2c().build().expect("it is possible"));
+        assert_eq!(apart(Fft::new([8]).batch_strided(4, 10, 5).r2c()).count_of(&single), None, "with gaps");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use warpfft_core::problem::RealKind;
 use warpfft_core::program::Compiled;
 use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
@@ -198,6 +199,27 @@ fn the_nearest_number_that_is_alike_is_found() {
     let in_place = Fft::new([1000]).batch(5001).in_place().build().expect("it is possible");
     assert_eq!(found("a", &in_place), None);
     assert_eq!(all.recipe("a", &many(1000, 5001)), None, "exactly this problem is not known");
+}
+
+#[test]
+fn numbers_of_real_transforms_are_alike_as_those_of_complex_ones() {
+    type Kinds = fn(Fft) -> Fft;
+    let kinds: [Kinds; 3] = [Fft::r2c, Fft::c2r, |fft| fft.r2r([RealKind::Dct2])];
+    for kind in kinds {
+        let rows = |batch| kind(Fft::new([1024]).batch(batch)).build().expect("it is possible");
+        let entry = entry_of("simulated h200", &rows(65536), 0);
+        let all = wisdom(std::slice::from_ref(&entry));
+        let found = |batch| all.recipe_near("simulated h200", &Limits::h200(), &rows(batch));
+        for batch in [40_000, 65536, 1 << 20] {
+            assert_eq!(found(batch), entry.recipe().ok(), "{batch}");
+        }
+        assert_eq!([1, 100].map(found), [None, None], "they do not fill the device");
+    }
+    // A single long transform fills it as several do.
+    let long = |batch| Fft::new([1 << 24]).r2c().batch(batch).build().expect("it is possible");
+    let entry = entry_of("simulated h200", &long(4), 0);
+    let all = wisdom(std::slice::from_ref(&entry));
+    assert_eq!(all.recipe_near("simulated h200", &Limits::h200(), &long(1)), entry.recipe().ok());
 }
 
 #[test]
