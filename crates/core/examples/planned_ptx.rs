@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use warpfft_core::problem::{Precision, Problem};
+use warpfft_core::problem::{Precision, Problem, RealKind};
 use warpfft_core::request::Fft;
 use warpfft_core::target::{Api, Limits};
 use warpfft_core::{Error, compile, emit};
@@ -31,7 +31,23 @@ fn problems(precision: Precision) -> Result<Vec<Problem>, Error> {
         problems.push(Fft::new(shape).batch(64).precision(precision).inverse().in_place().build()?);
     }
     problems.push(Fft::new([1000]).batch(64).planar().precision(precision).build()?);
+    problems.extend(real(precision)?);
     Ok(problems)
+}
+
+/// Problems of real data: lines of all sorts, several dimensions in one pass, and what does not fit the chip.
+fn real(precision: Precision) -> Result<Vec<Problem>, Error> {
+    let mut asked = Vec::new();
+    for n in [2, 15, 64, 1000, 1001, 1009, 1024, 2003, 8192, 16384, 1 << 17] {
+        let rows = Fft::new([n]).batch((1 << 22) / n);
+        asked.extend([rows.clone().r2c(), rows.clone().c2r()]);
+        let kinds = RealKind::ALL.into_iter().filter(|_| n < 10_000);
+        asked.extend(kinds.map(|kind| rows.clone().r2r([kind])));
+    }
+    for shape in [vec![100, 100], vec![512, 512], vec![15, 15], vec![32, 32, 32], vec![64, 64, 64]] {
+        asked.extend([Fft::new(shape.clone()).batch(64).r2c(), Fft::new(shape).batch(64).c2r()]);
+    }
+    asked.into_iter().map(|fft| fft.precision(precision).build()).collect()
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
