@@ -7,6 +7,9 @@
 //! from outside is followed only if the search offers its plans and shared launches, and could come to its tiles with
 //! other numbers to try; it is refused otherwise.
 
+mod alike;
+mod texts;
+
 use serde::{Deserialize, Serialize};
 
 use crate::cost;
@@ -18,8 +21,10 @@ use crate::planner::Planner;
 use crate::problem::{Kind, Precision, Problem};
 use crate::schedule::fuse::{self, Fuse, Offer};
 use crate::schedule::{self, Schedule};
-use crate::solve::{self, SOLVERS};
+use crate::solve::SOLVERS;
 use crate::target::Limits;
+
+use alike::alike;
 
 /// Everything that the compiler was free to choose.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -300,33 +305,6 @@ fn tiles(pass: &Pass, limits: &Limits) -> Vec<Choice> {
     found
 }
 
-/// Whether a plan is what a solver offers but for what the scheduler may change to suit a pass: the order of stages, for a
-/// cluster to share, and the stages of the parts of a dimension.
-fn alike(offer: &Plan, plan: &Plan, planner: &Planner<'_>) -> bool {
-    let (offer, plan) = (falling(offer), falling(plan));
-    let (Plan::Split(offered), Plan::Split(parts)) = (&offer, &plan) else { return offer == plan };
-    let same = |(offer, part): (&Plan, &Plan)| {
-        let stages = || planner.stages(part.len(), 1).iter().any(|plan| falling(plan) == *part);
-        offer == part || (offer.len() == part.len() && stages())
-    };
-    offered.len() == parts.len() && offered.iter().zip(parts).all(same)
-}
-
-/// A plan with the radices of all its stages in falling order.
-fn falling(plan: &Plan) -> Plan {
-    let inner = |inner: &Plan| Box::new(falling(inner));
-    match plan {
-        Plan::MixedRadix(_) => solve::falling(plan.clone()),
-        Plan::Split(parts) => Plan::Split(parts.iter().map(falling).collect()),
-        Plan::InPlace { parts, early } => {
-            Plan::InPlace { parts: parts.iter().map(falling).collect(), early: early.clone() }
-        }
-        Plan::PrimeFactor(parts) => Plan::PrimeFactor(parts.iter().map(falling).collect()),
-        Plan::Bluestein { n, inner: plan } => Plan::Bluestein { n: *n, inner: inner(plan) },
-        Plan::Rader { p, inner: plan } => Plan::Rader { p: *p, inner: inner(plan) },
-    }
-}
-
 impl Recipe {
     /// The schedule and the tiles that a recipe asks for, if the search offers them for this problem and device.
     pub(crate) fn followed(
@@ -401,20 +379,4 @@ impl Recipe {
 
 fn refused(detail: String) -> Error {
     Error::Recipe { detail }
-}
-
-/// Plans as texts.
-mod texts {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
-    use super::Plan;
-
-    pub fn serialize<S: Serializer>(plans: &[Plan], to: S) -> Result<S::Ok, S::Error> {
-        plans.iter().map(ToString::to_string).collect::<Vec<_>>().serialize(to)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Plan>, D::Error> {
-        let texts = Vec::<String>::deserialize(from)?;
-        texts.iter().map(|text| text.parse().map_err(de::Error::custom)).collect()
-    }
 }

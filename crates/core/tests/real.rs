@@ -2,8 +2,9 @@
 
 #[allow(dead_code, reason = "only a part is needed here")]
 mod common;
+mod definitions;
 
-use common::real::reference;
+use definitions::reference;
 use warpfft_core::kernel::simulate::Report;
 use warpfft_core::problem::{Dim, Format, Kind, Precision, Problem, RealKind, half};
 use warpfft_core::program::{Compiled, Program, compile};

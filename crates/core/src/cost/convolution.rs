@@ -63,7 +63,9 @@ impl Model<'_> {
             words * (2 * radix + scratch * sets) + BESIDE
         };
         let group = self.stages.iter().map(|stage| need(stage.radix)).max().unwrap_or(BESIDE);
-        let lean = group + if self.twiddled { 28 * words } else { 0 };
+        // Items of folds are of two words each.
+        let folds = if self.staged > 0 { 8 * (words - 1) } else { 0 };
+        let lean = group + folds + if self.twiddled { 28 * words } else { 0 };
         let flat = (self.useful / f64::from(threads)).ceil() as u32;
         // On the permuted ways in and out a thread holds its share of the tile, and where it goes.
         let ends = |held: u32| if self.permutations > 0.0 { (2 * words + 1) * held + BESIDE } else { 0 };
@@ -77,7 +79,9 @@ impl Model<'_> {
         let lean = lean.max(ends(if piecewise { PIECE } else { flat }));
         let registers = if stays { full } else { lean };
         let shared_bytes = ((self.elements + self.aside + self.staged) * self.bytes) as u32;
-        if registers > most || shared_bytes > limits.shared_bytes {
+        // Lines that fold stand beside a tile that has pads.
+        let pads = if self.staged > 0 { shared_bytes / PADS } else { 0 };
+        if registers > most || shared_bytes + pads > limits.shared_bytes {
             return None;
         }
         let padded = shared_bytes + shared_bytes / PADS;

@@ -161,7 +161,13 @@ impl Model<'_> {
             (true, 17..) => 12,
             _ => 0,
         };
-        2 * words * demand.per_thread + demand.scratch + beside + 6 * demand.uneven + twiddles + long
+        // Items of a fold are read four at a time, of two words each, and in planes each has a mirror image elsewhere.
+        let folds = match (self.staged > 0, self.planes) {
+            (true, true) => 40 * (words - 1),
+            (true, false) => 24 * (words - 1),
+            (false, _) => 0,
+        };
+        2 * words * demand.per_thread + demand.scratch + beside + 6 * demand.uneven + twiddles + long + folds
     }
 
     /// Shared memory of a block in bytes, without padding.

@@ -11,8 +11,9 @@ use crate::problem::Direction;
 
 use super::Lowering;
 use super::digits::{Layout, Threads};
+use super::guards::Bound;
 use super::line::Line;
-use super::memory::{Bound, Side};
+use super::memory::Side;
 use super::writes::Write;
 
 /// Bytes of a thread whose groups are written one after another where they come from global memory, so that all are

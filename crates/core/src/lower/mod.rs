@@ -7,11 +7,14 @@ mod coprime;
 pub mod digits;
 pub mod exchange;
 mod fold;
+mod forms;
 pub mod fused;
+mod guards;
 mod in_place;
 mod line;
 mod memory;
 pub(crate) mod places;
+mod pointwise;
 mod prefetch;
 pub mod tile;
 pub mod twiddle;
@@ -25,7 +28,7 @@ use crate::target::{Api, Limits};
 
 use cluster::{Cluster, Cut};
 pub(crate) use coprime::PIECE;
-use digits::{Digits, Layout, Linear, Threads};
+use digits::{Digits, Layout, Threads};
 use tile::Tile;
 
 /// What a kernel's buffer stands for.
@@ -385,27 +388,5 @@ impl<'a> Lowering<'a> {
             Some(stage) => self.through(stage, layout, slot, group),
             None => group.to_vec(),
         }
-    }
-
-    /// Value of a linear form: thread's part as `U32` with the constant part apart.
-    fn linear(&mut self, layout: &Layout, slot: u32, weights: &[i64]) -> Linear {
-        layout.linear(&mut self.b, &self.digits, self.threads, slot, weights, Type::U32)
-    }
-
-    /// Whether a slot's group exists: `None` where it does in every thread.
-    fn exists(&mut self, layout: &Layout, slot: u32) -> Option<Value> {
-        let groups = layout.groups(&self.digits);
-        let first = slot * self.threads.count;
-        if first + self.threads.count <= groups {
-            return None;
-        }
-        let rest = self.b.u32(groups.saturating_sub(first));
-        Some(self.b.cmp(crate::kernel::Cmp::Lt, self.threads.index, rest))
-    }
-
-    fn shared_pointer(&mut self, space: Space, layout: &Layout, slot: u32, strides: &[i64]) -> (Value, i64) {
-        let at = self.linear(layout, slot, strides);
-        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
-        (self.b.addr(space, index), at.constant)
     }
 }

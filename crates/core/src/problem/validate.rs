@@ -1,7 +1,7 @@
 //! From what a caller says to what is right: refusals first, then the canonical form.
 
 use super::address::{AddressSet, extent};
-use super::{Dim, ELEMENT_LIMIT, Format, Kind, Placement, Problem};
+use super::{Dim, ELEMENT_LIMIT, Format, Kind, Placement, Problem, half};
 use crate::error::{Error, Side, Tensor};
 
 /// Collisions between interleaved strides are searched for among this many elements at most.
@@ -85,7 +85,8 @@ impl Problem {
         let strides = |dim: &Dim| if back { (dim.os, dim.is) } else { (dim.is, dim.os) };
         let padded = |dim: &&Dim| {
             let (real, complex) = strides(dim);
-            i128::from(real) == 2 * i128::from(complex)
+            // Spectra closer than that would lie in one another.
+            i128::from(real) == 2 * i128::from(complex) && complex.unsigned_abs() >= half(own.n)
         };
         let offsets = if back {
             (self.output_offset, self.input_offset)

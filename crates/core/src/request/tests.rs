@@ -102,6 +102,8 @@ fn in_place_rows_of_reals_are_padded() {
     assert!(tight.to_string().contains("pad the rows to 12 reals"), "{tight}");
     let planar = Fft::new([10]).r2c().in_place().formats(Format::Real, Format::Planar);
     assert!(matches!(refused(planar), Error::InPlaceReals { format: Format::Planar, .. }));
+    let close = refused(Fft::new([4, 10]).c2r().in_place().strides(&[5, 1], &[10, 1]));
+    assert!(matches!(close, Error::InPlaceReals { uneven: Some((10, 5)), .. }), "{close}");
     let columns = refused(Fft::axes([10, 4], [0]).r2c().in_place());
     assert!(matches!(columns, Error::InPlaceReals { .. }), "{columns}");
     assert!(Fft::new([4, 5]).r2r([RealKind::Dct2]).in_place().build().is_ok());

@@ -23,8 +23,8 @@ pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, E
     let mut chain = Chain::new(problem, limits);
     match &problem.kind {
         Kind::Complex => {}
-        Kind::RealToComplex(dim) => chain.to_spectrum(*dim)?,
-        Kind::ComplexToReal(dim) => chain.from_spectrum(*dim)?,
+        Kind::RealToComplex(dim) => chain.half_spectrum(*dim)?,
+        Kind::ComplexToReal(dim) => chain.back_to_reals(*dim)?,
         Kind::RealToReal(dims) => chain.reals(dims)?,
     }
     let schedule = chain.finish();
@@ -128,7 +128,7 @@ impl<'a> Chain<'a> {
 
     /// Reals to half of their spectrum: lines first, with as many other dimensions in the same pass as pays, then what
     /// is left where the spectrum lies.
-    fn to_spectrum(&mut self, own: Dim) -> Result<(), Error> {
+    fn half_spectrum(&mut self, own: Dim) -> Result<(), Error> {
         let problem = self.problem;
         let formula = Formula::Spectrum { conjugate: problem.direction == Direction::Inverse };
         let make = |beside: Vec<(Dim, Plan)>, around: &[Dim], scale| {
@@ -176,7 +176,7 @@ impl<'a> Chain<'a> {
 
     /// Half of a spectrum to its reals: dimensions that do not share the lines' pass first, in an array of their own
     /// unless the caller's may be overwritten, then lines.
-    fn from_spectrum(&mut self, own: Dim) -> Result<(), Error> {
+    fn back_to_reals(&mut self, own: Dim) -> Result<(), Error> {
         let problem = self.problem;
         let formula = Formula::Spectrum { conjugate: problem.direction == Direction::Forward };
         let sides = [self.operand(false), self.operand(true)];

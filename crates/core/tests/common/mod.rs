@@ -1,7 +1,5 @@
 //! Runs programs on the simulator and compares with transforms in f64.
 
-pub mod real;
-
 use std::collections::HashMap;
 
 use num_complex::Complex;

@@ -23,7 +23,7 @@ pub(super) fn nearest<'a>(
         return None;
     }
     let family = Family::of(problem)?;
-    let element = problem.precision.complex_bytes();
+    let element = problem.input_element().min(problem.output_element());
     let bytes = problem.elements() as f64 * element as f64;
     // More than all multiprocessors hold at a time: whatever the tile, there are several for each.
     let full = f64::from(limits.multiprocessors) * f64::from(limits.shared_per_sm);

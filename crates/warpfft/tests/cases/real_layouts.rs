@@ -73,11 +73,6 @@ pub fn halved_in_place() -> Vec<(String, Problem)> {
             }
         }
     }
-    // Rows of reals without padding: each spectrum ends where the next begins.
-    let rows = problem(Kind::ComplexToReal(Dim::new(6, 1, 1)), &[], &[Dim::new(5, 3, 6)]);
-    all.push(named("overlapping spectra", Problem { placement: Placement::InPlace, ..rows }));
-    let rows = problem(Kind::ComplexToReal(Dim::new(6, 1, 1)), &[Dim::new(5, 3, 6)], &[]);
-    all.push(named("overlapping spectra", Problem { placement: Placement::InPlace, ..rows }));
     let wide = problem(Kind::RealToComplex(Dim::new(6, 1, 1)), &[Dim::new(3, 40, 20)], &[Dim::new(2, 10, 5)]);
     let wide = Problem { input_offset: 8, output_offset: 4, placement: Placement::InPlace, ..wide };
     all.push(named("wide rows", wide));

@@ -147,7 +147,7 @@ impl Lowering<'_> {
         let (even, odd) = (self.b.cadd(a, b), self.b.csub(a, b));
         let odd = self.b.cmul_i(odd, true);
         let table = TableKind::Roots { modulus: 2 * points, step: 1, len: points + 1 };
-        let w = self.table_load(table, k, 0, item.on);
+        let w = self.fold_factor(table, k, item.on);
         let odd = self.b.cmul(odd, w);
         Bin { line: 0, mirrored: false, at: k, value: self.b.cadd(even, odd), on: item.on }
     }
@@ -278,12 +278,12 @@ impl Lowering<'_> {
     /// `exp(-2 pi i k / modulus)` for k up to a quarter of it, about.
     fn unit_root(&mut self, modulus: u64, k: Value, on: Option<Value>) -> Cx {
         let table = TableKind::Roots { modulus, step: 1, len: modulus / 4 + 1 };
-        self.table_load(table, k, 0, on)
+        self.fold_factor(table, k, on)
     }
 
     /// `exp(-i pi k / (2 n))` for k up to half of n, about.
     fn quarter_root(&mut self, n: u64, k: Value, on: Option<Value>) -> Cx {
         let table = TableKind::Roots { modulus: 4 * n, step: 1, len: n / 2 + 1 };
-        self.table_load(table, k, 0, on)
+        self.fold_factor(table, k, on)
     }
 }

@@ -1,8 +1,9 @@
 //! A line of elements that are reached by a computed index: in memory, or in the block's own array.
 
 use crate::kernel::{Cache, Cx, Op, Space, Type, Value};
-use crate::lower::Lowering;
-use crate::problem::Format;
+use crate::lower::{Lowering, Slot};
+use crate::pass::TableKind;
+use crate::problem::{Format, Precision};
 
 /// One line.
 #[derive(Debug, Clone)]
@@ -96,6 +97,19 @@ impl Lowering<'_> {
         let next = self.b.add_const(index, 1);
         self.put_real(port, index, x, on);
         self.put_real(port, next, y, on);
+    }
+
+    /// A factor from a table. By the read-only path it is loaded as early as can be; of two words each, such factors would
+    /// take registers that the stages need.
+    pub(super) fn fold_factor(&mut self, kind: TableKind, index: Value, on: Option<Value>) -> Cx {
+        if self.pass.precision == Precision::F32 {
+            return self.table_load(kind, index, 0, on);
+        }
+        let table = self.space_of(Slot::Table(kind));
+        let index = self.b.mul_const(index, 2);
+        let ptr = self.b.addr(table, index);
+        let w = self.b.load(ptr, 0, 2, Cache::Default, on);
+        Cx { re: w[0], im: w[1] }
     }
 
     /// `n - index`.

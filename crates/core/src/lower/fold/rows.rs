@@ -30,9 +30,12 @@ impl Lowering<'_> {
     }
 
     fn best_rows(&self, fold: &Fold, writes: bool) -> Rows {
-        // A convolution holds its tile beside the lines.
-        let parts = if self.convolves_in_place() { 3 } else { 1 };
-        let most = i64::from(self.shared_limit) / self.pass.precision.complex_bytes() as i64 / parts;
+        // A convolution holds its tile beside the lines, and keeps a little room for pads.
+        let most = if self.convolves_in_place() {
+            self.rows_with([0; 2]).len * 33 / 32
+        } else {
+            i64::from(self.shared_limit) / self.pass.precision.complex_bytes() as i64
+        };
         let pads = PADS.iter().flat_map(|&line| PADS.map(|all| [line, all]));
         let fits = |rows: &Rows| rows.len <= most;
         let all = pads.map(|pads| self.rows_with(pads)).enumerate();

@@ -25,12 +25,12 @@ impl Lowering<'_> {
             let (re, im) = if Self::sine(fold) { (odd, even) } else { (even, odd) };
             let (re, im) = (self.get_real(line, re, on), self.get_real(line, im, on));
             let table = TableKind::ShiftedRoots { modulus: 8 * n, first: 1, step: 4, len: n / 2 };
-            let w = self.table_load(table, j, 0, on);
+            let w = self.fold_factor(table, j, on);
             return vec![w.re, w.im, re, im];
         }
         let from = if Self::sine(fold) { self.mirrored(n - 1, j) } else { j };
         let x = self.get_real(line, from, on);
-        let w = self.table_load(TableKind::Roots { modulus: 4 * n, step: 1, len: n }, j, 0, on);
+        let w = self.fold_factor(TableKind::Roots { modulus: 4 * n, step: 1, len: n }, j, on);
         vec![w.re, w.im, x]
     }
 
@@ -57,7 +57,7 @@ impl Lowering<'_> {
         let scale = 2.0 * self.pass.scale;
         let x = self.get_point(&item.own.points, k, on);
         if n.is_multiple_of(2) {
-            let w = self.table_load(TableKind::Roots { modulus: 2 * n, step: 1, len: n / 2 }, k, 0, on);
+            let w = self.fold_factor(TableKind::Roots { modulus: 2 * n, step: 1, len: n / 2 }, k, on);
             let x = self.b.cmul(x, w);
             let x = self.b.cscale(x, scale);
             let even = self.b.mul_const(k, 2);
@@ -67,7 +67,7 @@ impl Lowering<'_> {
             return self.put_real(line, odd, im, on);
         }
         let table = TableKind::ShiftedRoots { modulus: 8 * n, first: 1, step: 2, len: n };
-        let w = self.table_load(table, k, 0, on);
+        let w = self.fold_factor(table, k, on);
         let y = self.b.cmul(x, w).re;
         let scale = self.b.float(self.real, scale);
         let mut y = self.b.mul(y, scale);

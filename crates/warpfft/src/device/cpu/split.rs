@@ -139,11 +139,7 @@ fn is_set_aside(problem: &Problem, axes: &[Axis]) -> bool {
             problem.input_offset != problem.output_offset || axes.iter().any(|axis| axis.is != axis.os)
         }
         // A row of reals lies within its own spectrum's row.
-        Kind::RealToComplex(_) => false,
-        // But spectra may overlap where their reals do not: as many as fit into the last element are dropped.
-        Kind::ComplexToReal(_) => {
-            problem.transform.iter().all(|dim| dim.n == 1) && !span::injective(problem.input_dims())
-        }
+        Kind::RealToComplex(_) | Kind::ComplexToReal(_) => false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::f64::consts::{PI, SQRT_2};
 
-use super::C64;
+use crate::common::C64;
 use num_complex::Complex;
 use warpfft_core::problem::{Kind, Problem, RealKind, half};
 

@@ -1,0 +1,32 @@
+//! Which plans are but versions of one another.
+
+use crate::plan::Plan;
+use crate::planner::Planner;
+use crate::solve;
+
+/// Whether a plan is what a solver offers but for what the scheduler may change to suit a pass: the order of stages, for a
+/// cluster to share, and the stages of the parts of a dimension.
+pub(super) fn alike(offer: &Plan, plan: &Plan, planner: &Planner<'_>) -> bool {
+    let (offer, plan) = (falling(offer), falling(plan));
+    let (Plan::Split(offered), Plan::Split(parts)) = (&offer, &plan) else { return offer == plan };
+    let same = |(offer, part): (&Plan, &Plan)| {
+        let stages = || planner.stages(part.len(), 1).iter().any(|plan| falling(plan) == *part);
+        offer == part || (offer.len() == part.len() && stages())
+    };
+    offered.len() == parts.len() && offered.iter().zip(parts).all(same)
+}
+
+/// A plan with the radices of all its stages in falling order.
+fn falling(plan: &Plan) -> Plan {
+    let inner = |inner: &Plan| Box::new(falling(inner));
+    match plan {
+        Plan::MixedRadix(_) => solve::falling(plan.clone()),
+        Plan::Split(parts) => Plan::Split(parts.iter().map(falling).collect()),
+        Plan::InPlace { parts, early } => {
+            Plan::InPlace { parts: parts.iter().map(falling).collect(), early: early.clone() }
+        }
+        Plan::PrimeFactor(parts) => Plan::PrimeFactor(parts.iter().map(falling).collect()),
+        Plan::Bluestein { n, inner: plan } => Plan::Bluestein { n: *n, inner: inner(plan) },
+        Plan::Rader { p, inner: plan } => Plan::Rader { p: *p, inner: inner(plan) },
+    }
+}
