@@ -113,7 +113,7 @@ fn any_strides() {
             }
         }
         for (kind, orthogonal) in kinds(n) {
-            let mut problem = scattered(|dim| Kind::RealToComplex(dim), None, n, [n, n]);
+            let mut problem = scattered(Kind::RealToComplex, None, n, [n, n]);
             let Kind::RealToComplex(dim) = problem.kind else { panic!("as asked") };
             problem.kind = Kind::RealToReal(vec![RealDim { dim, kind, orthogonal }]);
             agrees(&format!("{kind:?} {n}"), &problem);

@@ -114,8 +114,8 @@ impl Reference {
             shape: one.input_dims().map(|(n, _)| n as usize).collect(),
             batch: problem.batch.clone(),
             starts: [problem.input_offset, problem.output_offset],
-            reads: places(one.input_dims()),
-            writes: places(one.output_dims()),
+            reads: one.reads().map(|at| at as i64 - one.input_offset as i64).collect(),
+            writes: one.writes().map(|at| at as i64 - one.output_offset as i64).collect(),
             reals: problem.kind.reals(),
             inverse: problem.direction == Direction::Inverse,
             scale: problem.scale,
@@ -159,13 +159,6 @@ impl Reference {
         }
         at
     }
-}
-
-/// Elements that dimensions reach, the last one fastest.
-fn places(dims: impl Iterator<Item = (u64, i64)>) -> Vec<i64> {
-    dims.fold(vec![0], |all, (n, stride)| {
-        all.into_iter().flat_map(|at| (0..n as i64).map(move |i| at + i * stride)).collect()
-    })
 }
 
 /// Everything that a problem of any kind writes: pairs of an output element and its value, each output element once.
