@@ -6,6 +6,7 @@
 //! [`Problem::validated`]; from there on it is right, and no later stage checks it again.
 
 mod address;
+mod bound;
 mod kind;
 mod validate;
 
@@ -13,6 +14,7 @@ pub(crate) use validate::continuing_pair;
 
 use std::ops::Range;
 
+pub use bound::Growth;
 pub use kind::{Kind, RealDim, RealKind, half};
 
 /// Elements at most, and addresses too: their bytes in double precision are counted in an `i64`.

@@ -285,6 +285,23 @@ pub enum Error {
         detail: String,
     },
 
+    /// A plan wrote what is not its problem's to write: an error of this library, or of a program made elsewhere.
+    #[error(
+        "the plan wrote {unit} {element} of its output (plane {plane}), which is not the problem's to write; \
+         of {inside} that it spans, that one lies {}",
+        stray_text(*.element, *.inside)
+    )]
+    Stray {
+        /// Plane 0 or 1.
+        plane: u8,
+        /// What is counted: complex element or real.
+        unit: &'static str,
+        /// The first that changed.
+        element: u64,
+        /// So many does the problem span in the output.
+        inside: u64,
+    },
+
     /// The program does not hang together: an index names nothing, or a binding is too short.
     #[error("the program is malformed: {detail}")]
     Program {
@@ -311,6 +328,10 @@ impl Error {
 
 fn free_text(free: &Option<u64>) -> String {
     free.map_or_else(String::new, |free| format!(", {free} are free; use a smaller batch, or another device"))
+}
+
+fn stray_text(element: u64, inside: u64) -> &'static str {
+    if element < inside { "between its own" } else { "behind them" }
 }
 
 fn variable_text(variable: &str) -> String {

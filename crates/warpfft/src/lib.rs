@@ -45,6 +45,7 @@ mod plan;
 mod room;
 mod span;
 mod tune;
+mod verify;
 pub mod wisdom;
 
 pub use device::{Device, DeviceKind, DeviceReport, survey, use_disk_cache};
@@ -55,5 +56,6 @@ pub use num_complex::Complex;
 pub use plan::Plan;
 pub use room::host_memory;
 pub use tune::{Trial, Tuned};
+pub use verify::Verification;
 pub use warpfft_core as core;
 pub use wisdom::Wisdom;

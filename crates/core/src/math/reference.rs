@@ -1,7 +1,7 @@
 //! The reference: transforms in double-double precision, from the definition.
 //!
 //! [`dft_direct`] is the sum itself; [`dft_dd`] is fast at every length and tested against it; [`reference()`]
-//! evaluates a whole [`Problem`]. Errors are about 1e-30, so a rounded result is the nearest `f64` and any
+//! evaluates a whole [`Problem`], of real data too; [`Reference`] some of its transforms. Errors are about 1e-30, so a rounded result is the nearest `f64` and any
 //! precision that a device computes in can be judged by it.
 //!
 //! ```
@@ -18,14 +18,17 @@
 //! # Ok::<(), warpfft_core::Error>(())
 //! ```
 
-use super::dd::Cdd;
-use super::factor::{divisors, factorise};
-use super::twiddle::{chirp_dd, root_dd, roots_dd};
-use crate::problem::{Direction, Problem};
-use num_complex::Complex;
+mod fast;
+mod line;
+#[cfg(test)]
+mod tests;
 
-/// Prime factors up to this are summed directly; a length with a larger one goes through Bluestein's convolution.
-const LARGEST_DIRECT: u64 = 31;
+use super::dd::Cdd;
+use super::twiddle::{root_dd, roots_dd};
+use crate::problem::{Dim, Direction, Kind, Problem};
+use fast::{FastDft, transform_axis};
+use line::Line;
+use num_complex::Complex;
 
 /// The forward transform as the sum that defines it, in double-double precision and rounded once. O(n^2).
 pub fn dft_direct(x: &[Complex<f64>]) -> Vec<Complex<f64>> {
@@ -51,172 +54,127 @@ pub fn dft_dd(x: &[Cdd]) -> Vec<Cdd> {
     FastDft::new(x.len()).forward(x)
 }
 
-/// Smooth lengths from this on are split in two dimensions.
-const SPLIT_FROM: usize = 1 << 13;
-
-/// What transforms of one length share.
-enum FastDft {
-    /// Mixed radices, decimation in time.
-    Smooth { radices: Vec<usize>, roots: Vec<Cdd> },
-    /// Two dimensions with twiddles between them, for lengths that no cache holds: n = a b, both near its root.
-    Split { lengths: [usize; 2], plans: Box<[FastDft; 2]>, roots: Vec<Cdd> },
-    /// A convolution with the chirp, at a power of two.
-    Bluestein { chirp: Vec<Cdd>, spectrum: Vec<Cdd>, inner: Box<FastDft> },
-}
-
-impl FastDft {
-    fn new(n: usize) -> Self {
-        let factors = factorise(n as u64);
-        if factors.iter().any(|&(p, _)| p > LARGEST_DIRECT) {
-            return Self::bluestein(n);
-        }
-        let divisor = divisors(n as u64).into_iter().rfind(|&d| d <= (n as u64).isqrt());
-        if let Some(a) = divisor.filter(|_| n >= SPLIT_FROM) {
-            let lengths = [a as usize, n / a as usize];
-            let plans = Box::new(lengths.map(Self::new));
-            return Self::Split { lengths, plans, roots: roots_dd(n as u64) };
-        }
-        let mut radices = Vec::new();
-        for (p, exponent) in factors {
-            // Radix 4 halves the multiplications of radix 2.
-            let pairs = if p == 2 { exponent as usize / 2 } else { 0 };
-            radices.extend(std::iter::repeat_n(4, pairs));
-            radices.extend(std::iter::repeat_n(p as usize, exponent as usize - 2 * pairs));
-        }
-        Self::Smooth { radices, roots: roots_dd(n as u64) }
-    }
-
-    fn bluestein(n: usize) -> Self {
-        let chirp = chirp_dd(n as u64);
-        let length = (2 * n - 1).next_power_of_two();
-        let inner = Box::new(Self::new(length));
-        let mut kernel = vec![Cdd::ZERO; length];
-        for (k, w) in chirp.iter().enumerate() {
-            kernel[k] = w.conj();
-            kernel[(length - k) % length] = w.conj();
-        }
-        Self::Bluestein { spectrum: inner.forward(&kernel), chirp, inner }
-    }
-
-    fn forward(&self, x: &[Cdd]) -> Vec<Cdd> {
-        match self {
-            Self::Smooth { radices, roots } => {
-                let mut out = vec![Cdd::ZERO; x.len()];
-                decimate(x, 1, &mut out, radices, roots);
-                out
-            }
-            Self::Split { lengths, plans, roots } => {
-                let [a, b] = *lengths;
-                let mut data = x.to_vec();
-                transform_axis(&mut data, lengths, 0, &plans[0]);
-                for (k, row) in data.chunks_exact_mut(b).enumerate() {
-                    row.iter_mut().enumerate().for_each(|(j, v)| *v = *v * roots[j * k]);
-                }
-                transform_axis(&mut data, lengths, 1, &plans[1]);
-                (0..a * b).map(|k| data[k % a * b + k / a]).collect()
-            }
-            Self::Bluestein { chirp, spectrum, inner } => {
-                let mut padded: Vec<Cdd> = x.iter().zip(chirp).map(|(&v, &w)| v * w).collect();
-                padded.resize(spectrum.len(), Cdd::ZERO);
-                let product: Vec<Cdd> =
-                    inner.forward(&padded).iter().zip(spectrum).map(|(&a, &b)| (a * b).conj()).collect();
-                // The inverse by conjugation; the division is exact, as the length is a power of two.
-                let scale = 1.0 / spectrum.len() as f64;
-                let convolved = inner.forward(&product);
-                convolved.iter().zip(chirp).map(|(&v, &w)| (v.conj() * w).scaled(scale)).collect()
-            }
-        }
-    }
-}
-
-/// Transforms `out.len()` elements of `x`, `stride` apart. `roots` is the table of the whole length.
-fn decimate(x: &[Cdd], stride: usize, out: &mut [Cdd], radices: &[usize], roots: &[Cdd]) {
-    let n = out.len();
-    let Some((&radix, rest)) = radices.split_first() else {
-        out[0] = x[0];
-        return;
-    };
-    let part = n / radix;
-    for (r, chunk) in out.chunks_exact_mut(part).enumerate() {
-        decimate(&x[r * stride..], stride * radix, chunk, rest, roots);
-    }
-    let mut column = vec![Cdd::ZERO; radix];
-    for k in 0..part {
-        for (r, value) in column.iter_mut().enumerate() {
-            let v = out[r * part + k];
-            *value = if r * k == 0 { v } else { v * roots[r * k * stride] };
-        }
-        butterfly(&column, roots, |j, v| out[j * part + k] = v);
-    }
-}
-
-/// A transform of a few points; radix 2 and 4 without products.
-fn butterfly(x: &[Cdd], roots: &[Cdd], mut store: impl FnMut(usize, Cdd)) {
-    match *x {
-        [a, b] => {
-            store(0, a + b);
-            store(1, a - b);
-        }
-        [a, b, c, d] => {
-            let (even, odd) = (a + c, b + d);
-            let (even_rest, odd_rest) = (a - c, b - d);
-            let turned = Cdd { re: odd_rest.im, im: -odd_rest.re };
-            store(0, even + odd);
-            store(1, even_rest + turned);
-            store(2, even - odd);
-            store(3, even_rest - turned);
-        }
-        _ => {
-            let step = roots.len() / x.len();
-            for j in 0..x.len() {
-                let terms = x.iter().enumerate().skip(1);
-                store(j, terms.fold(x[0], |sum, (r, &v)| sum + v * roots[r * j % x.len() * step]));
-            }
-        }
-    }
-}
-
-/// Everything that a problem writes: pairs of an output element and its value, each output element once.
+/// What a problem computes, ready to be asked for one transform after the other.
 ///
-/// Lengths without prime factors above 31 take about a microsecond a point, others four times that or more.
+/// Lengths without prime factors above 31 take about a microsecond a point, others four times that or more. Transforms
+/// of real data take as long as complex ones; of types I and IV, twice as long.
+///
+/// ```
+/// use num_complex::Complex;
+/// use warpfft_core::math::reference::Reference;
+/// use warpfft_core::request::Fft;
+/// let problem = Fft::new([3]).r2c().batch(100).build()?;
+/// let last = Reference::new(&problem).transform(99, |at| Complex::from(at as f64));
+/// assert_eq!(last[0], (198, Complex::from(297.0 + 298.0 + 299.0)));
+/// # Ok::<(), warpfft_core::Error>(())
+/// ```
+pub struct Reference {
+    axes: Vec<Axis>,
+    /// Points along each axis of one transform's input.
+    shape: Vec<usize>,
+    batch: Vec<Dim>,
+    /// Elements at which the first transform begins: in the input, in the output.
+    starts: [u64; 2],
+    /// Elements of one transform, counted from where it begins.
+    reads: Vec<i64>,
+    writes: Vec<i64>,
+    /// Whether input, then output, are reals.
+    reals: [bool; 2],
+    inverse: bool,
+    scale: f64,
+}
+
+/// One axis, in the order in which they are transformed.
+enum Axis {
+    /// As complex numbers, and which of the array's axes it is.
+    Complex(usize, FastDft),
+    /// As the kind says.
+    Own(usize, Line),
+}
+
+impl Reference {
+    /// The tables that all transforms of a problem share.
+    pub fn new(problem: &Problem) -> Self {
+        let complex = problem.transform.iter().map(|dim| dim.n as usize);
+        let mut axes: Vec<Axis> =
+            complex.enumerate().map(|(at, n)| Axis::Complex(at, FastDft::new(n))).collect();
+        let first = axes.len();
+        match &problem.kind {
+            Kind::Complex => {}
+            // Half of the spectrum is half of the work for the other axes.
+            Kind::RealToComplex(dim) => axes.insert(0, Axis::Own(first, Line::to_spectrum(dim.n as usize))),
+            // What has no part in reals shows only once all else is transformed.
+            Kind::ComplexToReal(dim) => axes.push(Axis::Own(first, Line::from_spectrum(dim.n as usize))),
+            Kind::RealToReal(dims) => axes
+                .extend(dims.iter().enumerate().map(|(at, real)| Axis::Own(first + at, Line::reals(real)))),
+        }
+        let one = Problem { batch: Vec::new(), ..problem.clone() };
+        Self {
+            axes,
+            shape: one.input_dims().map(|(n, _)| n as usize).collect(),
+            batch: problem.batch.clone(),
+            starts: [problem.input_offset, problem.output_offset],
+            reads: one.reads().map(|at| at as i64 - one.input_offset as i64).collect(),
+            writes: one.writes().map(|at| at as i64 - one.output_offset as i64).collect(),
+            reals: problem.kind.reals(),
+            inverse: problem.direction == Direction::Inverse,
+            scale: problem.scale,
+        }
+    }
+
+    /// Everything that transform `index` of the batch, counted row-major, writes: pairs of an output element and its
+    /// value, each once, the last dimension of [`Problem::output_dims`] fastest. `read` is as for [`reference()`].
+    pub fn transform(&self, index: u64, read: impl Fn(u64) -> Complex<f64>) -> Vec<(u64, Complex<f64>)> {
+        let [from, to] = self.begins(index);
+        let conj_if_inverse = |z: Cdd| if self.inverse { z.conj() } else { z };
+        let part = |z: Complex<f64>, real: bool| if real { Complex::from(z.re) } else { z };
+        // An inverse transform is a forward one between two conjugations, which do nothing to reals.
+        let value = |at: &i64| conj_if_inverse(part(read((from + at) as u64), self.reals[0]).into());
+        let mut data: Vec<Cdd> = self.reads.iter().map(value).collect();
+        let mut shape = self.shape.clone();
+        for axis in &self.axes {
+            match axis {
+                Axis::Complex(at, plan) => transform_axis(&mut data, &shape, *at, plan),
+                Axis::Own(at, line) => {
+                    data = line.along(&data, &shape, *at);
+                    shape[*at] = line.after();
+                }
+            }
+        }
+        let scaled = |z| part(conj_if_inverse(z).scaled(self.scale).round(), self.reals[1]);
+        self.writes.iter().zip(data).map(|(at, z)| ((to + at) as u64, scaled(z))).collect()
+    }
+
+    /// Number of transforms.
+    fn count(&self) -> u64 {
+        self.batch.iter().map(|dim| dim.n).product()
+    }
+
+    /// Where a transform of the batch begins in the input and in the output.
+    fn begins(&self, mut index: u64) -> [i64; 2] {
+        let mut at = self.starts.map(|start| start as i64);
+        for dim in self.batch.iter().rev() {
+            let i = (index % dim.n) as i64;
+            (at[0], at[1], index) = (at[0] + i * dim.is, at[1] + i * dim.os, index / dim.n);
+        }
+        at
+    }
+}
+
+/// Everything that a problem of any kind writes: pairs of an output element and its value, each output element once.
 ///
 /// `read` gives an element of the input by its address, whatever the format: the caller reads a pair or one
-/// element of each plane. The order is that of [`Problem::addresses`].
+/// element of each plane. Where the input is real, an element is a real, and only the real part of what `read` gives
+/// is looked at; where the output is real, so are the values. Batch dimensions are outermost, and the last dimension
+/// of [`Problem::output_dims`] is fastest: of complex problems that is the order of [`Problem::addresses`].
 pub fn reference(problem: &Problem, read: impl Fn(u64) -> Complex<f64>) -> Vec<(u64, Complex<f64>)> {
-    let inverse = problem.direction == Direction::Inverse;
-    let conj_if_inverse = |z: Cdd| if inverse { z.conj() } else { z };
-    let lengths: Vec<usize> = problem.transform.iter().map(|dim| dim.n as usize).collect();
-    let plans: Vec<FastDft> = lengths.iter().map(|&n| FastDft::new(n)).collect();
-    let addresses: Vec<(u64, u64)> = problem.addresses().collect();
-    let mut results = Vec::with_capacity(addresses.len());
-    for one in addresses.chunks(problem.points() as usize) {
-        // An inverse transform is a forward one between two conjugations.
-        let mut data: Vec<Cdd> =
-            one.iter().map(|&(input, _)| conj_if_inverse(Cdd::from(read(input)))).collect();
-        for (axis, plan) in plans.iter().enumerate() {
-            transform_axis(&mut data, &lengths, axis, plan);
-        }
-        let scaled = |z| conj_if_inverse(z).scaled(problem.scale).round();
-        results.extend(one.iter().zip(data).map(|(&(_, output), z)| (output, scaled(z))));
-    }
+    let all = Reference::new(problem);
+    let mut results = Vec::with_capacity(all.writes.len() * all.count() as usize);
+    (0..all.count()).for_each(|index| results.extend(all.transform(index, &read)));
     results
 }
 
-/// Transforms a packed row-major array along one axis.
-fn transform_axis(data: &mut [Cdd], lengths: &[usize], axis: usize, plan: &FastDft) {
-    let n = lengths[axis];
-    let inner: usize = lengths[axis + 1..].iter().product();
-    let mut line = vec![Cdd::ZERO; n];
-    for block in data.chunks_exact_mut(n * inner) {
-        for i in 0..inner {
-            line.iter_mut().zip(block[i..].iter().step_by(inner)).for_each(|(to, &from)| *to = from);
-            let transformed = plan.forward(&line);
-            block[i..].iter_mut().step_by(inner).zip(transformed).for_each(|(to, from)| *to = from);
-        }
-    }
-}
-
-/// A few points of one output of a problem straight from the definition, for lengths at which even the fast
+/// One output of one transform of a complex problem straight from the definition, for lengths at which even the fast
 /// reference takes too long: `index` has one entry for each transform dimension, `start` is the input element of
 /// the transform's index (0, .., 0).
 pub fn point(
@@ -256,145 +214,4 @@ pub fn relative_l2(got: &[Complex<f64>], want: &[Complex<f64>]) -> f64 {
     let error: f64 = got.iter().zip(want).map(|(g, w)| (g - w).norm_sqr()).sum();
     let size: f64 = want.iter().map(Complex::norm_sqr).sum();
     if error == 0.0 { 0.0 } else { (error / size).sqrt() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::problem::Dim;
-    use crate::request::{Fft, Norm};
-    use proptest::prelude::*;
-    use rand::{Rng, SeedableRng, rngs::StdRng};
-
-    fn random(n: usize, seed: u64) -> Vec<Complex<f64>> {
-        let mut rng = StdRng::seed_from_u64(seed);
-        (0..n).map(|_| Complex::new(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0))).collect()
-    }
-
-    fn distance(a: &[Cdd], b: &[Cdd]) -> f64 {
-        let part = |z: Cdd| z.re.hi.powi(2) + z.im.hi.powi(2);
-        let error: f64 = a.iter().zip(b).map(|(&a, &b)| part(a - b)).sum();
-        (error / b.iter().map(|&b| part(b)).sum::<f64>()).sqrt()
-    }
-
-    fn direct_dd(x: &[Cdd]) -> Vec<Cdd> {
-        let n = x.len();
-        let table = roots_dd(n as u64);
-        let point = |k| x.iter().enumerate().fold(Cdd::ZERO, |sum, (j, &v)| sum + table[j * k % n] * v);
-        (0..n).map(point).collect()
-    }
-
-    #[test]
-    fn fast_agrees_with_direct_to_28_digits() {
-        for n in (1..=70).chain([96, 121, 128, 210, 251, 331, 360, 2 * 331, 1000, 1024]) {
-            let x: Vec<Cdd> = random(n, n as u64).into_iter().map(Cdd::from).collect();
-            let error = distance(&dft_dd(&x), &direct_dd(&x));
-            assert!(error < 1e-29, "{n}: {error}");
-        }
-        assert!(dft_dd(&[]).is_empty());
-    }
-
-    #[test]
-    fn long_transforms_have_the_spectrum_of_their_tones() {
-        // Beyond the reach of the direct sum: exp(2 pi i j f / n) is one peak of height n at f.
-        for n in [1u64 << 14, 3 * 5 * 7 * 11 * 13, 10_007] {
-            for f in [1, n / 3, n - 1] {
-                let index = |j: u64| (u128::from(j) * u128::from(f) % u128::from(n)) as u64;
-                let x: Vec<Cdd> = (0..n).map(|j| root_dd(index(j), n).conj()).collect();
-                let mut want = vec![Cdd::ZERO; n as usize];
-                want[f as usize] = Cdd::ONE.scaled(n as f64);
-                let error = distance(&dft_dd(&x), &want);
-                assert!(error < 1e-28, "{n} {f}: {error}");
-            }
-        }
-    }
-
-    #[test]
-    fn agrees_with_rustfft_to_its_precision() {
-        for n in [1usize, 7, 60, 97, 512, 1201] {
-            let x = random(n, 3);
-            let mut fast = x.clone();
-            rustfft::FftPlanner::new().plan_fft_forward(n).process(&mut fast);
-            let want = dft_direct(&x);
-            assert!(relative_l2(&fast, &want) < 2e-15, "{n}");
-            let problem = Fft::new([n as u64]).build().unwrap();
-            let whole: Vec<_> = reference(&problem, |i| x[i as usize]).into_iter().map(|p| p.1).collect();
-            assert_eq!(whole, want, "{n}");
-        }
-    }
-
-    /// Output index by output index from the definition, f64 arithmetic, sharing nothing with the code above.
-    fn by_definition(problem: &Problem, x: &[Complex<f64>]) -> Vec<(u64, Complex<f64>)> {
-        let all: Vec<(u64, u64)> = problem.addresses().collect();
-        let points = problem.points() as usize;
-        let unravel = |mut i: usize| {
-            let mut index = vec![0; problem.transform.len()];
-            for (at, dim) in index.iter_mut().zip(&problem.transform).rev() {
-                (*at, i) = (i as u64 % dim.n, i / dim.n as usize);
-            }
-            index
-        };
-        let value = |one: &[(u64, u64)], k: usize| {
-            let k = unravel(k);
-            let term = |j: usize| {
-                let turns: f64 = unravel(j)
-                    .iter()
-                    .zip(&k)
-                    .zip(&problem.transform)
-                    .map(|((&j, &k), dim)| (j * k % dim.n) as f64 / dim.n as f64)
-                    .sum();
-                x[one[j].0 as usize]
-                    * Complex::from_polar(1.0, problem.direction.sign() * std::f64::consts::TAU * turns)
-            };
-            (0..points).map(term).sum::<Complex<f64>>() * problem.scale
-        };
-        all.chunks(points).flat_map(|one| (0..points).map(move |k| (one[k].1, value(one, k)))).collect()
-    }
-
-    proptest! {
-        #[test]
-        fn whole_problems_follow_the_definition(
-            shape in proptest::collection::vec(1u64..7, 1..4),
-            pads in proptest::collection::vec((1i64..3, 1i64..3), 5),
-            inverse: bool,
-            seed: u64,
-        ) {
-            // Growing strides with gaps on both sides, the output in the opposite order of the input.
-            let mut dims: Vec<Dim> = shape.iter().chain(&[2, 3]).map(|&n| Dim::new(n, 0, 0)).collect();
-            let (mut is, mut os) = (1, 1);
-            for (dim, pad) in dims.iter_mut().zip(&pads) {
-                dim.is = is * pad.0;
-                is = dim.is * dim.n as i64;
-            }
-            for (dim, pad) in dims.iter_mut().rev().zip(&pads) {
-                dim.os = os * pad.1;
-                os = dim.os * dim.n as i64;
-            }
-            let (transform, batch) = dims.split_at(shape.len());
-            let fft = Fft::guru(transform, batch).offsets(3, 5).scale(0.7).norm(Norm::Ortho);
-            let problem = if inverse { fft.inverse() } else { fft }.build().unwrap();
-            let x = random(problem.input_span().end as usize, seed);
-            let got = reference(&problem, |i| x[i as usize]);
-            let want = by_definition(&problem, &x);
-            prop_assert_eq!(got.iter().map(|p| p.0).collect::<Vec<_>>(), want.iter().map(|p| p.0).collect::<Vec<_>>());
-            let values = |all: &[(u64, Complex<f64>)]| all.iter().map(|p| p.1).collect::<Vec<_>>();
-            prop_assert!(relative_l2(&values(&got), &values(&want)) < 1e-14);
-
-            let first: Vec<u64> = problem.transform.iter().map(|dim| dim.n - 1).collect();
-            let last = problem.points() as usize - 1;
-            let one = point(&problem, problem.input_offset, &first, |i| x[i as usize]);
-            prop_assert!((one - got[last].1).norm() < 1e-15);
-        }
-    }
-
-    #[test]
-    fn errors_are_measured_as_they_say() {
-        let z = |re: f64, im: f64| Complex::new(re, im);
-        assert_eq!(relative_l2(&[z(3.0, 0.0), z(0.0, 5.0)], &[z(3.0, 0.0), z(0.0, 4.0)]), 0.2);
-        assert_eq!(relative_l2(&[], &[]), 0.0);
-        assert_eq!(relative_l2(&[z(0.0, 0.0)], &[z(0.0, 0.0)]), 0.0);
-        assert_eq!(relative_l2(&[z(1.0, 0.0)], &[z(0.0, 0.0)]), f64::INFINITY);
-        assert_eq!(relative_l2(&[], &[z(0.0, 0.0)]), f64::INFINITY);
-        assert!(relative_l2(&[z(f64::NAN, 0.0)], &[z(1.0, 0.0)]).is_nan());
-    }
 }

@@ -1,5 +1,6 @@
 //! What is transformed into what: complex numbers, reals and half spectra, reals and reals.
 
+use super::address::Walk;
 use super::{Dim, Problem};
 
 /// What a problem transforms into what.
@@ -169,4 +170,20 @@ impl Problem {
         let own = self.kind.dims().map(|(dim, points)| (points[1], dim.os));
         self.dims().map(|dim| (dim.n, dim.os)).chain(own)
     }
+
+    /// Every element that is read, as often as points read it: in the order of [`Problem::input_dims`], the last one
+    /// fastest.
+    pub fn reads(&self) -> impl Iterator<Item = u64> + use<'_> {
+        places(self.input_offset, self.input_dims())
+    }
+
+    /// Every element that is written, in the order of [`Problem::output_dims`], the last one fastest.
+    pub fn writes(&self) -> impl Iterator<Item = u64> + use<'_> {
+        places(self.output_offset, self.output_dims())
+    }
+}
+
+fn places(offset: u64, dims: impl Iterator<Item = (u64, i64)>) -> impl Iterator<Item = u64> {
+    let dims = dims.map(|(n, stride)| Dim::new(n, stride, 0)).collect();
+    Walk::new(dims, offset, 0).map(|(place, _)| place)
 }

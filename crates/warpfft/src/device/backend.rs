@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use warpfft_core::problem::Problem;
+use warpfft_core::problem::{Growth, Problem};
 use warpfft_core::program::{Compiled, Program};
 use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
@@ -84,6 +84,11 @@ pub(crate) trait Execute: Any + Send + Sync {
 
     /// Runs on host memory and returns when the output is there.
     fn run(&self, job: HostJob<'_>) -> Result<(), Error>;
+
+    /// How its rounding errors grow.
+    fn growth(&self) -> Growth {
+        Growth::KERNELS
+    }
 
     /// Times itself against a copy of the same bytes.
     fn measure(&self, timing: Timing) -> Result<Measurement, Error>;

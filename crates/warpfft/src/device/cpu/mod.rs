@@ -1,5 +1,6 @@
 //! The processor: no kernels; the problem goes to rustfft, realfft and rustdct, axis by axis, with rayon over the lines.
 
+mod growth;
 mod lines;
 mod plan;
 mod real;

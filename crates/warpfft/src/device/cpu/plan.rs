@@ -1,15 +1,15 @@
 //! A problem ready to run: its passes, one after the other.
 
 use num_complex::Complex;
-use warpfft_core::problem::{Format, Kind, Problem};
+use warpfft_core::problem::{Format, Growth, Kind, Problem};
 use warpfft_core::program::Program;
 
-use super::CpuReal;
 use super::lines::{Array, Work};
 use super::split::{Split, Wanted, split};
 use super::tile::Scratch;
 use super::timing;
 use super::view::View;
+use super::{CpuReal, growth};
 use crate::device::backend::{Execute, HostJob};
 use crate::error::Error;
 use crate::measure::{Measurement, Timing};
@@ -68,6 +68,10 @@ impl<T: CpuReal> CpuPlan<T> {
 }
 
 impl<T: CpuReal> Execute for CpuPlan<T> {
+    fn growth(&self) -> Growth {
+        growth::of(self.problem.precision)
+    }
+
     fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
         timing::measure(self, timing)
     }

@@ -1,0 +1,146 @@
+//! How large a rounding error may be, from the problem alone.
+//!
+//! Each stage of a fast transform rounds anew, and since it keeps lengths, what it adds is as large, beside the data, at
+//! its output as at the end. Such errors have no common direction: their squares add up, and the relative error in the
+//! Euclidean norm grows as the root of the number of stages, `epsilon sqrt(log2 n)` (Schatzman, *Accuracy of the
+//! discrete Fourier transform and the fast Fourier transform*, SIAM J. Sci. Comput. 17(5), 1996).
+//!
+//! The bound takes the problem and not the plan: which radices and how many passes a plan has moves its error far less
+//! than whether there is a convolution in it, and that follows from the length. So it does not change when a recipe
+//! does, and holds for programs that were tuned, cached, or made elsewhere.
+
+use super::{Kind, Precision, Problem, RealKind};
+use crate::math::factor::factorise;
+
+/// Squares of errors, in squares of half the distance from 1 to the next number: what [`Problem::error_bound_by`]
+/// adds up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Growth {
+    /// For each doubling of a length that is a power of two.
+    pub two: f64,
+    /// The same where the largest prime factor is 3 to 11, and for every other length up to 31.
+    pub small: f64,
+    /// The same where it is 13 to 31, the longest that kernels have codelets for, in a length of more than 31.
+    pub codelet: f64,
+    /// The same where it is larger: a convolution.
+    pub convolved: f64,
+    /// Once for each transform from reals to reals, whose first and last stages are its own.
+    pub own: f64,
+    /// Once.
+    pub once: f64,
+}
+
+impl Growth {
+    /// That of kernels, whose factors are right to the last bit, in any precision: as an error, about a third more than
+    /// was ever seen of them in the simulator and by software drivers.
+    pub const KERNELS: Self =
+        Self { two: 0.75, small: 0.85, codelet: 0.85, convolved: 11.7, own: 2.0, once: 0.7 };
+}
+
+/// What a scale adds that is no power of two: it is rounded, and then each product.
+const SCALED: f64 = 1.4;
+/// Standard deviations by which the error of few points may differ from that of many.
+const CHANCE: f64 = 5.0;
+
+impl Problem {
+    /// What the relative error in the Euclidean norm, over all transforms, may be where kernels compute it, for data
+    /// that is like random numbers. Data chosen to round badly can have an error several times as large.
+    ///
+    /// ```
+    /// use warpfft_core::request::Fft;
+    /// let bound = Fft::new([1024]).batch(100).build()?.error_bound();
+    /// assert!((1e-7..3e-7).contains(&bound));
+    /// # Ok::<(), warpfft_core::Error>(())
+    /// ```
+    pub fn error_bound(&self) -> f64 {
+        self.error_bound_by(&Growth::KERNELS)
+    }
+
+    /// The same where errors grow in that way.
+    pub fn error_bound_by(&self, growth: &Growth) -> f64 {
+        let unit = match self.precision {
+            Precision::F32 => f64::from(f32::EPSILON) / 2.0,
+            Precision::F64 => f64::EPSILON / 2.0,
+        };
+        let halved = match &self.kind {
+            Kind::RealToComplex(dim) | Kind::ComplexToReal(dim) => Some(dim.n),
+            Kind::Complex | Kind::RealToReal(_) => None,
+        };
+        let complex = self.transform.iter().map(|dim| dim.n).chain(halved);
+        let mut squares: f64 = growth.once + complex.map(|n| growth.of(n)).sum::<f64>();
+        if let Kind::RealToReal(dims) = &self.kind {
+            squares +=
+                dims.iter().map(|real| growth.own + growth.of(within(real.kind, real.dim.n))).sum::<f64>();
+        }
+        if !is_power_of_two(self.scale) {
+            squares += SCALED;
+        }
+        // What is read for several transforms has its say once.
+        let repeated: u64 = self.batch.iter().filter(|dim| dim.is == 0).map(|dim| dim.n).product();
+        let chance = 1.0 + CHANCE / ((self.elements() / repeated.max(1)) as f64).sqrt();
+        unit * (squares * chance).sqrt()
+    }
+}
+
+impl Growth {
+    /// All doublings of one length.
+    fn of(&self, n: u64) -> f64 {
+        let n = n.max(1);
+        let largest = factorise(n).last().map_or(1, |&(prime, _)| prime);
+        let each = match largest {
+            0..=2 => self.two,
+            3..=11 => self.small,
+            12..=31 if n > 31 => self.codelet,
+            12..=31 => self.small,
+            _ => self.convolved,
+        };
+        each * (n as f64).log2()
+    }
+}
+
+/// The length that a real transform's stages are of: types I are of a period that has other factors than the line.
+const fn within(kind: RealKind, n: u64) -> u64 {
+    match kind {
+        RealKind::Dct1 | RealKind::Dst1 => kind.period(n),
+        _ => n,
+    }
+}
+
+fn is_power_of_two(scale: f64) -> bool {
+    const FRACTION: u64 = (1 << 52) - 1;
+    scale.to_bits() & FRACTION == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::problem::RealKind;
+    use crate::request::{Fft, Norm};
+
+    fn bound(asked: Fft) -> f64 {
+        asked.batch(1000).build().expect("it can be").error_bound()
+    }
+
+    #[test]
+    fn it_grows_with_what_there_is_to_round() {
+        let line = |n| bound(Fft::new([n]));
+        assert!(line(1) < line(16) && line(16) < line(1 << 20));
+        // The root of the stages: 4 times as many, at most twice the error.
+        assert!(line(1 << 20) < 2.0 * line(1 << 5));
+        assert!(line(61) > 2.0 * line(60));
+        assert!(bound(Fft::new([64, 64])) > 0.99 * line(4096));
+        assert!(bound(Fft::new([100]).scale(0.3)) > line(100));
+        assert_eq!(bound(Fft::new([128]).scale(1.0 / 128.0)), line(128));
+        assert_eq!(bound(Fft::new([128]).norm(Norm::Forward)), line(128));
+        // The period of 36 points by the DST-I is 74.
+        assert!(
+            bound(Fft::new([36]).r2r([RealKind::Dst1])) > 2.0 * bound(Fft::new([36]).r2r([RealKind::Dst2]))
+        );
+        assert!(bound(Fft::new([30]).f64()) < 1e-15 && bound(Fft::new([30])) > 1e-8);
+    }
+
+    #[test]
+    fn few_points_leave_more_to_chance() {
+        let one = Fft::new([8]).build().expect("it can be").error_bound();
+        assert!(one > 1.2 * bound(Fft::new([8])) && one < 2.0 * bound(Fft::new([8])));
+    }
+}

@@ -1,0 +1,179 @@
+//! Plans that check themselves: their errors stay within the bound that they state, and wrong ones are found out.
+
+mod cases;
+
+use cases::packed;
+use cases::real_layouts::{halved, halved_in_place, reals};
+use warpfft::core::problem::{Dim, Direction, Placement, Precision, Problem, RealKind};
+use warpfft::core::program::{Table, compile};
+use warpfft::core::request::{Fft, Norm};
+use warpfft::{Device, DeviceKind, Error, Plan};
+
+/// Some of a list for devices that a processor stands in for, all of it for the others; another part each time.
+fn some<T>(device: &Device, all: Vec<T>) -> Vec<T> {
+    let share = match device.kind() {
+        DeviceKind::Sim => 5,
+        DeviceKind::Wgpu if !device.is_hardware() => 23,
+        _ => 1,
+    };
+    let first = rand::random_range(0..share);
+    all.into_iter().skip(first).step_by(share).collect()
+}
+
+/// A plan of that precision; `None` where the device has none.
+fn plan(device: &Device, problem: &Problem, precision: Precision) -> Option<Plan> {
+    match device.plan(&Problem { precision, ..problem.clone() }) {
+        Ok(plan) => Some(plan),
+        Err(Error::Unsupported { .. }) if precision == Precision::F64 => None,
+        Err(error) => panic!("{device:?}: {problem:?}: {error}"),
+    }
+}
+
+/// Every plan within its bound. Prints the nearest.
+fn hold(device: &Device, problems: Vec<(String, Problem)>) {
+    let (mut wrong, mut nearest) = (Vec::new(), (0.0, String::new()));
+    for (name, problem) in problems {
+        for precision in [Precision::F32, Precision::F64] {
+            let Some(plan) = plan(device, &problem, precision) else { continue };
+            let found = plan.verify().unwrap_or_else(|error| panic!("{device:?}: {name}: {error}"));
+            let text = format!("{name} {precision:?}: {found}");
+            if !found.holds() {
+                wrong.push(text.clone());
+            }
+            if found.error / found.bound > nearest.0 {
+                nearest = (found.error / found.bound, text);
+            }
+        }
+    }
+    println!("{device:?}, nearest to its bound: {nearest:.2?}");
+    assert!(wrong.is_empty(), "{device:?}: {}", wrong.join("\n"));
+}
+
+fn lines(lengths: impl IntoIterator<Item = u64>) -> Vec<(String, Problem)> {
+    let mut all = Vec::new();
+    for n in lengths {
+        let batch = (1000 / n).max(1);
+        let direction = if n % 2 == 0 { Direction::Forward } else { Direction::Inverse };
+        let mut add = |name: &str, asked: Fft| {
+            all.push((format!("{name} {n}"), asked.batch(batch).build().expect("packed lines")));
+        };
+        add("complex", Fft::new([n]).direction(direction));
+        add("alone", Fft::new([n]).norm(Norm::Ortho));
+        add("r2c", Fft::new([n]).r2c().direction(direction));
+        add("c2r", Fft::new([n]).c2r().direction(direction));
+        for kind in RealKind::ALL.into_iter().filter(|kind| kind.least() <= n) {
+            let asked = Fft::new([n]).r2r([kind]);
+            add(kind.name(), if n % 3 == 0 { asked.orthogonal() } else { asked });
+        }
+    }
+    all
+}
+
+#[test]
+fn lines_of_every_kind_stay_within_their_bounds() {
+    let lengths = (1..=40).chain([53, 61, 64, 81, 97, 121, 127, 169, 210, 243, 256, 257, 360, 499]);
+    for device in cases::devices() {
+        hold(&device, some(&device, lines(lengths.clone())));
+        let long = [719, 729, 961, 1000, 1019, 1024, 1369, 1999, 2048, 4099, 6561];
+        let far =
+            if device.is_hardware() { &[10_007, 19_683, 29_791, 65_536, 99_991, 1 << 20][..] } else { &[] };
+        let complex = long.iter().chain(far).map(|&n| (format!("complex {n}"), packed(&[n], 2)));
+        hold(&device, some(&device, complex.collect()));
+    }
+}
+
+#[test]
+fn every_layout_stays_within_its_bound() {
+    for device in cases::devices() {
+        let complex =
+            cases::cases(Precision::F32).into_iter().filter(|(_, problem)| problem.points() <= 4096);
+        hold(&device, some(&device, complex.collect()));
+        hold(&device, some(&device, halved()));
+        hold(&device, some(&device, halved_in_place()));
+        hold(&device, some(&device, reals()));
+    }
+}
+
+#[test]
+fn bounds_say_something() {
+    for device in cases::devices() {
+        for n in some(&device, vec![16_u64, 30, 31, 37, 60, 64, 97, 100, 210, 243, 256, 360, 509, 1000, 1024])
+        {
+            for precision in [Precision::F32, Precision::F64] {
+                let Some(plan) = plan(&device, &packed(&[n], (4000 / n).max(1)), precision) else { continue };
+                let found = plan.verify().expect("it runs");
+                assert!(found.bound < 4.0 * found.error, "{device:?} {n} {precision:?}: {found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_error() {
+    for device in cases::devices() {
+        let plan = device.plan(&packed(&[48], 20)).expect("every device does 48 points");
+        let (one, other) = (plan.verify().expect("it runs"), plan.verify().expect("it runs"));
+        assert_ne!(one.seed, other.seed);
+        assert_ne!(one.error, other.error);
+        assert_eq!(plan.verify_with(one.seed), Ok(one));
+        assert_eq!((one.checked, one.transforms), (20, 20));
+        assert_eq!(one.bound, plan.error_bound());
+    }
+}
+
+#[test]
+fn of_many_transforms_some_are_compared() {
+    let plan = Device::cpu().plan(&packed(&[8], 1 << 19)).expect("it is planned");
+    let found = plan.verify().expect("it runs");
+    assert!(found.holds(), "{found}");
+    assert_eq!((found.checked, found.transforms), (1 << 17, 1 << 19));
+    let few = Device::cpu().plan(&packed(&[1 << 20], 3)).expect("it is planned");
+    assert_eq!(few.verify().expect("it runs").checked, 2);
+}
+
+#[test]
+fn a_wrong_number_in_a_table_is_caught() {
+    for device in cases::devices() {
+        let Some(limits) = device.limits() else { continue };
+        for asked in [Fft::new([1000]), Fft::new([97]), Fft::new([64]).r2r([RealKind::Dct2])] {
+            let problem = asked.batch(5).build().expect("packed lines");
+            let mut program = compile(&problem, limits).expect("it is compiled");
+            let right = device.load(program.clone()).expect("it is loaded").verify().expect("it runs");
+            assert!(right.holds(), "{device:?}: {right}");
+            let factors = program.tables.iter_mut().find_map(|table| match table {
+                Table::F32(numbers) if numbers.len() > 16 => Some(numbers),
+                _ => None,
+            });
+            let numbers = factors.unwrap_or_else(|| panic!("{device:?}: {problem:?} has factors in tables"));
+            // A thousandth, in one number: what a bad line of a table would be.
+            let middle = numbers.len() / 2;
+            numbers[middle] += 1e-3;
+            let found = device.load(program).expect("it is loaded").verify().expect("it runs");
+            assert!(!found.holds(), "{device:?}: {found}");
+        }
+    }
+}
+
+#[test]
+fn writing_between_its_own_elements_is_caught() {
+    for device in cases::devices() {
+        let Some(limits) = device.limits() else { continue };
+        let mut program = compile(&packed(&[16], 4), limits).expect("it is compiled");
+        // As if two transforms had been asked for, with room between them.
+        program.problem.batch = vec![Dim::new(2, 48, 48)];
+        let error =
+            device.load(program).expect("it spans as much").verify().expect_err("it writes into the room");
+        let expected = Error::Stray { plane: 0, unit: "complex element", element: 16, inside: 64 };
+        assert_eq!(error, expected, "{device:?}");
+        assert!(error.to_string().contains("complex element 16"), "{error}");
+    }
+}
+
+#[test]
+fn memory_that_is_not_there_is_an_error() {
+    let plan = Device::cpu().plan(&packed(&[8], 1 << 45)).expect("planning takes no memory");
+    assert!(matches!(plan.verify(), Err(Error::OutOfMemory { .. })));
+    let in_place = Problem { placement: Placement::InPlace, ..packed(&[8], 1 << 45) };
+    let plan = Device::cpu().plan(&in_place).expect("planning takes no memory");
+    assert!(matches!(plan.verify(), Err(Error::OutOfMemory { .. })));
+}
