@@ -223,7 +223,7 @@ fn check_in_place(problem: &Problem, limits: &Limits) {
         for all in [&mut got, &mut want] {
             all.iter_mut().enumerate().for_each(|(i, x)| {
                 if i % padded >= dim.n as usize {
-                    x.re = 0.0
+                    x.re = 0.0;
                 }
             });
         }

@@ -1,6 +1,6 @@
 //! The fast reference of real data beside plain sums in f64, for every kind.
 
-#[path = "common/real.rs"]
+#[path = "definitions/mod.rs"]
 mod definition;
 
 use rand::{Rng, SeedableRng, rngs::StdRng};

@@ -2,9 +2,10 @@
 
 use std::f64::consts::{PI, SQRT_2};
 
-use crate::common::C64;
 use num_complex::Complex;
 use warpfft_core::problem::{Kind, Problem, RealKind, half};
+
+type C64 = Complex<f64>;
 
 /// What is done along a dimension.
 #[derive(Clone, Copy)]

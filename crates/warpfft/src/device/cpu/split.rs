@@ -10,7 +10,6 @@ use super::CpuReal;
 use super::lines::{Array, Pass, Side, Work};
 use super::tile::Mode;
 use crate::error::Error;
-use crate::span;
 
 /// Elements of one tile: with scratch beside it, it stays in a core's own cache.
 const TILE_ELEMENTS: u64 = 1 << 13;
