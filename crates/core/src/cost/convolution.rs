@@ -64,7 +64,7 @@ impl Model<'_> {
         };
         let group = self.stages.iter().map(|stage| need(stage.radix)).max().unwrap_or(BESIDE);
         // Items of folds are of two words each.
-        let folds = if self.staged > 0 { 8 * (words - 1) } else { 0 };
+        let folds = if self.staged > 0 { 24 * (words - 1) } else { 0 };
         let lean = group + folds + if self.twiddled { 28 * words } else { 0 };
         let flat = (self.useful / f64::from(threads)).ceil() as u32;
         // On the permuted ways in and out a thread holds its share of the tile, and where it goes.
