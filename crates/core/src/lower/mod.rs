@@ -140,8 +140,7 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
     let mut b = Builder::new(name, tile.threads, blocks * u64::from(tile.cluster));
     b.cluster(tile.cluster);
     // Told of nothing, the assembler was seen to make room for two blocks where one fits, and to spill.
-    let many = |took: &cost::Occupancy| took.told > 1 || took.piecewise || took.registers > MANY;
-    if let Some(took) = took.filter(|took| pass.folds() || many(took)) {
+    if let Some(took) = took.filter(|took| took.told > 1 || took.piecewise || took.registers > MANY) {
         b.min_blocks(took.told);
     }
     let (digits, cut) = Cut::of_tile(pass, tile).expect("a cluster's tile is one that it can share");
