@@ -176,7 +176,7 @@ impl<'a> Model<'a> {
             longest,
             useful: useful as f64 / f64::from(cluster),
             aside: pass.axes.iter().map(|axis| convolution::aside(axis, batch)).max().unwrap_or(0),
-            staged: staged(pass, useful),
+            staged: staged(pass, useful) / u64::from(cluster),
             segments: memory::segments(pass, &tile, &digits, cut),
             blocks: tile.blocks(pass),
         })

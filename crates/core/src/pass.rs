@@ -251,6 +251,15 @@ impl Pass {
         self.ends.iter().any(Option::is_some)
     }
 
+    /// Whether the blocks of a cluster may hold a tile together: of folds, those that know which two points they take,
+    /// and where these stand.
+    pub fn takes_cluster(&self) -> bool {
+        self.ends
+            .iter()
+            .flatten()
+            .all(|fold| matches!((fold.formula, fold.carry), (Formula::Spectrum { .. }, Carry::Halves)))
+    }
+
     /// Bytes between neighbours of a side that lies packed.
     pub fn element_bytes(&self, writes: bool) -> u64 {
         match if writes { self.dst.format } else { self.src.format } {

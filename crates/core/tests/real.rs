@@ -117,7 +117,75 @@ fn dimensions_share_the_pass_of_the_lines() {
         assert_eq!(launches(Fft::new(shape.clone()).batch(400).r2c()), 1, "{shape:?}");
         assert_eq!(launches(Fft::new(shape.clone()).batch(400).c2r()), 1, "{shape:?}");
     }
-    assert_eq!(launches(Fft::new([64, 64, 64]).batch(20).r2c()), 2);
+    // In a cluster of blocks.
+    assert_eq!(launches(Fft::new([64, 64, 64]).batch(64).r2c()), 1);
+}
+
+/// Blocks that hold little, in clusters of at most so many.
+fn clustered(max_cluster: u32, shared_bytes: u32) -> Limits {
+    let name = format!("clusters of {max_cluster}");
+    Limits { name, max_cluster, shared_bytes, max_threads: 64, ..Limits::h200() }
+}
+
+/// The largest cluster that a problem's program runs in, once its results are right.
+fn clusters_of(problem: &Problem, limits: &Limits) -> u32 {
+    let program = compile(problem, limits).expect("it compiles");
+    check_program(problem, &program, limits);
+    program.kernels.iter().map(|kernel| kernel.cluster).max().unwrap_or(1)
+}
+
+#[test]
+fn clusters_fold_rows() {
+    let mut seen = Vec::new();
+    for (most, lengths) in [(2, [768, 770]), (4, [1024, 1536]), (8, [2048, 4096])] {
+        for (n, batch) in lengths.into_iter().flat_map(|n| [(n, 1), (n, 3)]) {
+            let fft = || Fft::new([n]).batch(batch);
+            seen.push((clusters_of(&build(fft().r2c()), &clustered(most, 2048)), 'r'));
+            seen.push((clusters_of(&build(fft().c2r()), &clustered(most, 2048)), 'c'));
+            seen.push((clusters_of(&build(fft().r2c().f64()), &clustered(most, 4096)), 'r'));
+            seen.push((clusters_of(&build(fft().c2r().f64()), &clustered(most, 4096)), 'c'));
+        }
+    }
+    for size in [2, 4, 8] {
+        assert!(seen.contains(&(size, 'r')) && seen.contains(&(size, 'c')), "no cluster of {size}: {seen:?}");
+    }
+    for fft in [Fft::new([65536]).batch(99).r2c(), Fft::new([65536]).batch(99).c2r()] {
+        let program = compile(&build(fft), &Limits::h200()).expect("it compiles");
+        assert_eq!(program.kernels.iter().map(|kernel| kernel.cluster).collect::<Vec<_>>(), [8]);
+    }
+}
+
+#[test]
+fn clusters_fold_planes_and_volumes() {
+    let mut seen = Vec::new();
+    for shape in [vec![16, 64], vec![32, 64], vec![24, 48], vec![16, 16, 8]] {
+        for (most, batch) in [(4, 3), (8, 1)] {
+            let fft = || Fft::new(shape.clone()).batch(batch);
+            seen.push((clusters_of(&build(fft().r2c()), &clustered(most, 2048)), 'r'));
+            seen.push((clusters_of(&build(fft().c2r()), &clustered(most, 2048)), 'c'));
+            let first = || fft().f64();
+            seen.push((clusters_of(&build(first().r2c().halved_axis(0)), &clustered(most, 4096)), 'r'));
+            seen.push((clusters_of(&build(first().c2r().halved_axis(0)), &clustered(most, 4096)), 'c'));
+        }
+    }
+    for size in [4, 8] {
+        assert!(seen.contains(&(size, 'r')) && seen.contains(&(size, 'c')), "no cluster of {size}: {seen:?}");
+    }
+}
+
+#[test]
+fn clusters_fold_in_place() {
+    for (shape, size) in [(vec![2048], 8), (vec![32, 32], 4), (vec![16, 16, 8], 8)] {
+        for back in [false, true] {
+            let fft = Fft::new(shape.clone()).batch(2).in_place();
+            let problem = build(if back { fft.c2r() } else { fft.r2c() });
+            let limits = clustered(8, 2048);
+            let program = compile(&problem, &limits).expect("it compiles");
+            let cluster = program.kernels.iter().map(|kernel| kernel.cluster).max().unwrap_or(1);
+            assert!(cluster >= size, "{shape:?}: {cluster}");
+            check_in_place(&problem, &limits);
+        }
+    }
 }
 
 #[test]

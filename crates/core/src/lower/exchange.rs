@@ -138,7 +138,7 @@ impl Lowering<'_> {
         let max_len = u64::from(self.shared_limit) / bytes;
         let shared = choose(&self.digits, from, to, self.threads.count, bytes, max_len as u32);
         self.conflicts = self.conflicts.max(shared.conflicts);
-        let untouched = self.cluster.is_some() && self.exchanges == 0;
+        let untouched = self.cluster.is_some() && self.exchanges == 0 && !self.staged(false);
         if self.shared.is_some() && !untouched {
             // The block may still be reading what the last exchange left here.
             self.b.barrier();

@@ -12,6 +12,7 @@ use crate::pass::{Array, Formula, Operand, Pass};
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, continuing_pair, half};
+use crate::solve::cluster;
 use crate::target::Limits;
 
 use super::Schedule;
@@ -58,6 +59,8 @@ const MOST_ALIKE: usize = 8;
 /// Which dimensions are transformed beside lines of reals, and which are left.
 struct Split {
     beside: Vec<(Dim, Plan)>,
+    /// How the lines' points are transformed, where not as they best are by themselves.
+    own: Option<Plan>,
     rest: Vec<Dim>,
 }
 
@@ -142,11 +145,11 @@ impl<'a> Chain<'a> {
                 scale,
             )
         };
-        let Split { beside, rest } =
-            self.split(|beside, around| make(beside, around, 1.0), |rest| self.after(own, rest));
+        let Split { beside, own: points, rest } =
+            self.split(own.n, |beside, around| make(beside, around, 1.0), |rest| self.after(own, rest));
         let around: Vec<Dim> = rest.iter().chain(&problem.batch).copied().collect();
         let scale = if rest.is_empty() { problem.scale } else { 1.0 };
-        let line = Line { kept: !rest.is_empty(), ..make(beside, &around, scale) };
+        let line = Line { kept: !rest.is_empty(), own: points, ..make(beside, &around, scale) };
         self.line(&line)?;
         match self.after(own, &rest) {
             Some(complex) => self.complex(complex, [Array::Output; 2]),
@@ -182,7 +185,7 @@ impl<'a> Chain<'a> {
         let sides = [self.operand(false), self.operand(true)];
         let make =
             |beside, around: &[Dim]| Line::between(formula, true, own, beside, around, sides, problem.scale);
-        let Split { mut beside, rest } = self.split(make, |rest| self.before(own, rest));
+        let Split { mut beside, own: points, rest } = self.split(own.n, make, |rest| self.before(own, rest));
         let mut line_own = own;
         let mut around: Vec<Dim> = rest.iter().chain(&problem.batch).copied().collect();
         let mut from = sides[0];
@@ -209,7 +212,7 @@ impl<'a> Chain<'a> {
             self.complex(complex, [sides[0].array, from.array])?;
         }
         let line = Line::between(formula, true, line_own, beside, &around, [from, sides[1]], problem.scale);
-        self.line(&Line { kept: !rest.is_empty(), ..line })
+        self.line(&Line { kept: !rest.is_empty(), own: points, ..line })
     }
 
     /// The dimensions that are transformed before the lines, as a complex problem where the spectrum lies.
@@ -243,12 +246,13 @@ impl<'a> Chain<'a> {
     /// with them as far as the cost model finds that it pays.
     fn split(
         &self,
+        n: u64,
         line: impl Fn(Vec<(Dim, Plan)>, &[Dim]) -> Line,
         others: impl Fn(&[Dim]) -> Option<Problem>,
     ) -> Split {
         let problem = self.problem;
         let dims = self.others();
-        let mut best = Split { beside: Vec::new(), rest: dims.clone() };
+        let mut best = Split { beside: Vec::new(), own: None, rest: dims.clone() };
         // A dimension that is read again and again has no place of its own to be transformed in.
         if dims.is_empty() || dims.iter().any(|dim| dim.is == 0) {
             return best;
@@ -267,17 +271,37 @@ impl<'a> Chain<'a> {
         for count in 1..=dims.len() {
             let (rest, beside) = dims.split_at(dims.len() - count);
             let rests = left(rest);
-            for plans in self.stages_of(beside) {
+            let alone = self.stages_of(beside).into_iter().map(|plans| (plans, None));
+            for (plans, own) in alone.chain(self.joined(beside, n)) {
                 let beside: Vec<(Dim, Plan)> = beside.iter().copied().zip(plans).collect();
-                let own = self.cost(&line(beside.clone(), &repeated(rest)));
-                let Some(cost) = own.and_then(|own| Some(own + rests?)) else { continue };
+                let tried = Line { own: own.clone(), ..line(beside.clone(), &repeated(rest)) };
+                let Some(cost) = self.cost(&tried).and_then(|cost| Some(cost + rests?)) else { continue };
                 if cost < least {
                     least = cost;
-                    best = Split { beside, rest: rest.to_vec() };
+                    best = Split { beside, own, rest: rest.to_vec() };
                 }
             }
         }
         best
+    }
+
+    /// Plans for dimensions, and for the points of lines of `n` reals, with which a cluster may hold them together.
+    fn joined(&self, dims: &[Dim], n: u64) -> Vec<(Vec<Plan>, Option<Plan>)> {
+        if !n.is_multiple_of(2) {
+            return Vec::new();
+        }
+        let lengths: Vec<u64> = dims.iter().map(|dim| dim.n).chain([n / 2]).collect();
+        let known = |radices: Vec<Option<Vec<u32>>>| {
+            let mut plans = radices.into_iter().map(|own| own.map(Plan::MixedRadix)).collect::<Vec<_>>();
+            let own = plans.pop()?;
+            // What has no radices of its own for a cluster takes those of its first plan.
+            let beside = plans
+                .into_iter()
+                .zip(dims)
+                .map(|(plan, dim)| plan.or_else(|| self.planner.stages(dim.n, 0).into_iter().next()));
+            Some((beside.collect::<Option<Vec<Plan>>>()?, own))
+        };
+        cluster::joined(&lengths, self.limits).into_iter().filter_map(known).collect()
     }
 
     /// Plans for dimensions that share a pass, equal lengths alike.
@@ -328,6 +352,7 @@ impl<'a> Chain<'a> {
                 back: false,
                 n: real.dim.n,
                 beside: Vec::new(),
+                own: None,
                 kept: false,
                 around,
                 from: side(&at),

@@ -1,6 +1,7 @@
 //! A line of elements that are reached by a computed index: in memory, or in the block's own array.
 
 use crate::kernel::{Cache, Cx, Op, Space, Type, Value};
+use crate::lower::cluster::{Dealt, remote};
 use crate::lower::{Lowering, Slot};
 use crate::pass::TableKind;
 use crate::problem::{Format, Precision};
@@ -17,6 +18,21 @@ pub(super) struct Port {
     pub cache: Cache,
     /// Two reals from an even index on may be moved at once.
     pub pairs: bool,
+    /// Which block of a cluster has it.
+    pub holder: Holder,
+}
+
+/// Which block of a cluster has an element of a line.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Holder {
+    /// The block itself has all of the line.
+    Own,
+    /// The line is shared out, its indices at most so large, and what is asked for is the block's own.
+    Part(Dealt, u64),
+    /// The line is shared out, its indices at most so large.
+    Shared(Dealt, u64),
+    /// All of the line is the block's of that rank.
+    Other(Value),
 }
 
 impl Port {
@@ -40,10 +56,22 @@ pub(super) fn masked(ty: Type, distance: i64) -> u64 {
 impl Lowering<'_> {
     fn pointers_at(&mut self, port: &Port, index: Value) -> Vec<Value> {
         let ty = self.b.ty(port.base);
-        let index = self.b.convert(ty, index);
-        let far = self.b.mul_const(index, masked(ty, port.stride));
+        let (own, rank) = match port.holder {
+            Holder::Own => (index, None),
+            Holder::Other(rank) => (index, Some(rank)),
+            Holder::Part(dealt, most) => (dealt.own(&mut self.b, index, most), None),
+            Holder::Shared(dealt, most) => {
+                (dealt.own(&mut self.b, index, most), Some(dealt.rank(&mut self.b, index, most)))
+            }
+        };
+        let own = self.b.convert(ty, own);
+        let far = self.b.mul_const(own, masked(ty, port.stride));
         let at = self.b.add(port.base, far);
-        port.planes.iter().map(|&space| self.b.addr(space, at)).collect()
+        let pointers = port.planes.iter().map(|&space| {
+            let ptr = self.b.addr(space, at);
+            rank.map_or(ptr, |rank| remote(&mut self.b, ptr, rank))
+        });
+        pointers.collect()
     }
 
     /// The complex element at an index; 0 where `on` does not hold.

@@ -21,6 +21,8 @@ pub(super) struct Line {
     pub n: u64,
     /// Complex dimensions that are transformed in the same pass, slowest first, with their plans.
     pub beside: Vec<(Dim, Plan)>,
+    /// How its points are transformed; `None`: as they best are by themselves.
+    pub own: Option<Plan>,
     /// Dimensions that it is repeated over stay as they are, as passes before or behind know them.
     pub kept: bool,
     /// Lengths of the dimensions that it is repeated over.
@@ -84,7 +86,7 @@ impl Line {
             stride: stride(&own),
         };
         let (from, to) = (side(from, |dim| dim.is), side(to, |dim| dim.os));
-        Self { formula, back, n: own.n, beside, kept: false, around: lengths, from, to, scale }
+        Self { formula, back, n: own.n, beside, own: None, kept: false, around: lengths, from, to, scale }
     }
 
     /// The direction in which points are transformed.
@@ -207,7 +209,11 @@ impl Chain<'_> {
     /// The one pass of lines that fit the chip.
     fn on_chip(&self, line: &Line, share: &Share) -> Option<(Pass, Plan)> {
         let points = points(line.formula, share.carry, line.n);
-        let plan = if points == 1 { Plan::MixedRadix(Vec::new()) } else { self.planner.on_chip(points)? };
+        let plan = match &line.own {
+            Some(plan) => plan.clone(),
+            None if points == 1 => Plan::MixedRadix(Vec::new()),
+            None => self.planner.on_chip(points)?,
+        };
         let plain = matches!(plan, Plan::MixedRadix(_));
         let pass = (plain || line.beside.is_empty())
             .then(|| self.single(line, share, points, on_chip_method(&plan)))?;
