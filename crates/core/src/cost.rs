@@ -132,6 +132,8 @@ pub struct Model<'a> {
     useful: f64,
     /// Points that Rader's rows set aside.
     aside: u64,
+    /// Which sides fold: where it reads, where it writes.
+    folds: [bool; 2],
     /// Points of the arrays of lines through which folds go: that of the exchanges serves where stages run in registers.
     staged: u64,
     segments: f64,
@@ -176,6 +178,7 @@ impl<'a> Model<'a> {
             longest,
             useful: useful as f64 / f64::from(cluster),
             aside: pass.axes.iter().map(|axis| convolution::aside(axis, batch)).max().unwrap_or(0),
+            folds: pass.ends.map(|end| end.is_some()),
             staged: staged(pass, useful) / u64::from(cluster),
             segments: memory::segments(pass, &tile, &digits, cut),
             blocks: tile.blocks(pass),

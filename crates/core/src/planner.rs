@@ -69,6 +69,12 @@ impl<'a> Planner<'a> {
         n <= most || (n <= wide && self.stages(n, 1).iter().any(cheap))
     }
 
+    /// Plans that only the blocks of a cluster together can hold, not yet ranked.
+    pub fn of_clusters(&self, n: u64) -> Vec<Plan> {
+        let several = SOLVERS.iter().filter(|solver| solver.on_chip() && !solver.one_block());
+        several.flat_map(|solver| solver.plans(n, self)).collect()
+    }
+
     /// The cheapest plan; `None` where no solver has one.
     pub fn best(&self, n: u64) -> Option<Plan> {
         self.search(n, false)

@@ -127,10 +127,16 @@ impl Dealt {
         }
     }
 
-    /// The block that holds an index, at most `most`.
+    /// The block that holds an index, at most `most`; of other numbers, which threads have that have nothing to do, some
+    /// block of the cluster.
     pub(super) fn rank(&self, b: &mut Builder, index: Value, most: u64) -> Value {
         let above = b.div_const(index, self.weight as u32, most);
-        b.rem_const(above, self.size as u32, most / self.weight)
+        let last = b.u32(self.size as u32 - 1);
+        if self.size.is_power_of_two() {
+            return b.binary(Op::And, above, last);
+        }
+        let rank = b.rem_const(above, self.size as u32, most / self.weight);
+        b.binary(Op::Min, rank, last)
     }
 
     /// What the block that holds an index, at most `most`, counts it as.

@@ -6,6 +6,7 @@
 
 mod line;
 
+use crate::cost;
 use crate::error::Error;
 use crate::lower::tile;
 use crate::pass::{Array, Formula, Operand, Pass};
@@ -15,7 +16,7 @@ use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, continuin
 use crate::solve::cluster;
 use crate::target::Limits;
 
-use super::Schedule;
+use super::{Schedule, fuse};
 use line::Line;
 
 /// Schedules a problem of a real kind.
@@ -267,7 +268,8 @@ impl<'a> Chain<'a> {
         };
         let repeated = |rest: &[Dim]| rest.iter().chain(&problem.batch).copied().collect::<Vec<Dim>>();
         let alone = self.cost(&line(Vec::new(), &repeated(&dims)));
-        let mut least = alone.and_then(|cost| Some(cost + left(&dims)?)).unwrap_or(f64::INFINITY);
+        let apart = alone.and_then(|cost| Some((cost, left(&dims)?)));
+        let mut least = apart.map_or(f64::INFINITY, |(lines, left)| self.in_a_row(n, &dims, lines, left));
         for count in 1..=dims.len() {
             let (rest, beside) = dims.split_at(dims.len() - count);
             let rests = left(rest);
@@ -283,6 +285,20 @@ impl<'a> Chain<'a> {
             }
         }
         best
+    }
+
+    /// Copies of lines of `n` reals and of the passes over other dimensions, `left` in all, one after the other: a
+    /// spectrum may stay in the cache on its way to the next dimension, and on its way back from an only one.
+    fn in_a_row(&self, n: u64, dims: &[Dim], lines: f64, left: f64) -> f64 {
+        let apart = lines + left;
+        let back = matches!(self.problem.kind, Kind::ComplexToReal(_));
+        let Some(next) = dims.last().filter(|_| dims.len() == 1 || !back) else { return apart };
+        let item = half(n) * next.n * self.problem.precision.complex_bytes();
+        let one = left / dims.len() as f64;
+        let fused = fuse::pays(self.problem, self.limits)
+            .then(|| cost::fused::of_split(lines + one, item, self.limits))
+            .flatten();
+        fused.map_or(apart, |fused| apart.min(fused + left - one))
     }
 
     /// Plans for dimensions, and for the points of lines of `n` reals, with which a cluster may hold them together.

@@ -24,9 +24,6 @@ use rows::Rows;
 /// Items of a thread that are read before the first of them is worked on.
 const AT_ONCE: usize = 4;
 
-/// The same in a cluster, whose blocks wait for one another: what a thread held, it holds again.
-const FROM_AFAR: usize = 16;
-
 /// Where the points are that a fold fills or empties.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Points {
@@ -143,7 +140,7 @@ impl Lowering<'_> {
         let strides = self.digits.weights(|digit| if writes { digit.os } else { digit.is });
         let layout = Layout { register: None, order: self.digits.by_stride(&[], &strides), block: None };
         let slots: Vec<u32> = self.slots_of(&layout).collect();
-        let chunks = slots.chunks(if self.cluster.is_some() { FROM_AFAR } else { AT_ONCE });
+        let chunks = slots.chunks(AT_ONCE);
         let last = chunks.len() - 1;
         for (at, chunk) in chunks.enumerate() {
             let items: Vec<Item> =

@@ -209,15 +209,21 @@ impl Chain<'_> {
     /// The one pass of lines that fit the chip.
     fn on_chip(&self, line: &Line, share: &Share) -> Option<(Pass, Plan)> {
         let points = points(line.formula, share.carry, line.n);
-        let plan = match &line.own {
-            Some(plan) => plan.clone(),
-            None if points == 1 => Plan::MixedRadix(Vec::new()),
-            None => self.planner.on_chip(points)?,
+        let plans = match &line.own {
+            Some(plan) => vec![plan.clone()],
+            None if points == 1 => vec![Plan::MixedRadix(Vec::new())],
+            // Where a cluster folds, each of its blocks is to hold long rows of frequencies.
+            None => {
+                self.planner.on_chip(points).into_iter().chain(self.planner.of_clusters(points)).collect()
+            }
         };
-        let plain = matches!(plan, Plan::MixedRadix(_));
-        let pass = (plain || line.beside.is_empty())
-            .then(|| self.single(line, share, points, on_chip_method(&plan)))?;
-        tile::choose(&pass, self.limits).map(|_| (pass, plan))
+        let passes = plans.into_iter().filter_map(|plan| {
+            let plain = matches!(plan, Plan::MixedRadix(_));
+            let pass = (plain || line.beside.is_empty())
+                .then(|| self.single(line, share, points, on_chip_method(&plan)))?;
+            tile::choose(&pass, self.limits).map(|choice| (choice.cost, pass, plan))
+        });
+        passes.min_by(|(a, ..), (b, ..)| a.total_cmp(b)).map(|(_, pass, plan)| (pass, plan))
     }
 
     /// One pass with its folds.
