@@ -38,14 +38,16 @@ fn problems(precision: Precision) -> Result<Vec<Problem>, Error> {
 /// Problems of real data: lines of all sorts, several dimensions in one pass, and what does not fit the chip.
 fn real(precision: Precision) -> Result<Vec<Problem>, Error> {
     let mut asked = Vec::new();
-    for n in [2, 15, 64, 1000, 1001, 1009, 1024, 2003, 8192, 16384, 1 << 17] {
+    for n in [2, 15, 64, 1000, 1001, 1009, 1024, 2003, 8192, 16384, 1 << 16, 1 << 17] {
         let rows = Fft::new([n]).batch((1 << 22) / n);
         asked.extend([rows.clone().r2c(), rows.clone().c2r()]);
         // dst1 of 1024 in f64 spills 16 bytes on sm_75 (docs/notes/real-data.md).
         let kinds = RealKind::ALL.into_iter().filter(|_| n < 1009);
         asked.extend(kinds.map(|kind| rows.clone().r2r([kind])));
     }
-    for shape in [vec![100, 100], vec![512, 512], vec![15, 15], vec![32, 32, 32], vec![64, 64, 64]] {
+    let planes = [vec![100, 100], vec![512, 512], vec![15, 15]];
+    let volumes = [vec![32, 32, 32], vec![64, 64, 64], vec![256, 256, 256]];
+    for shape in planes.into_iter().chain(volumes) {
         asked.extend([Fft::new(shape.clone()).batch(64).r2c(), Fft::new(shape).batch(64).c2r()]);
     }
     asked.into_iter().map(|fft| fft.precision(precision).build()).collect()
