@@ -1,8 +1,8 @@
 //! From a signal and a request to a spectrum: the one place where commands meet the library's plans.
 
-use warpfft::core::problem::{Direction, Placement, Precision, Problem};
+use warpfft::core::problem::{Direction, Placement, Precision, Problem, Storage};
 use warpfft::core::request::Fft;
-use warpfft::{Device, DeviceKind, Error, Plan};
+use warpfft::{Device, DeviceKind, Error, Plan, Which};
 
 use crate::error::CliError;
 use crate::io::{Samples, Signal, packed_strides};
@@ -84,7 +84,8 @@ pub fn run(plan: &Plan, input: &Samples, output: &mut Samples) -> Result<(), Err
     if in_place {
         output.clone_from(input);
     }
-    let widths = Error::WrongPrecision { expected: input.precision(), got: output.precision() };
+    let [expected, got] = [input.precision(), output.precision()].map(Storage::of);
+    let widths = Error::WrongStorage { which: Which::Output, expected, got };
     if let (Some(input), Some(output)) = (input.single(), output.single_mut()) {
         return if in_place { plan.run_in_place(output) } else { plan.run_host(input, output) };
     }

@@ -20,7 +20,7 @@ use crate::lower::places;
 use crate::lower::tile::{self, Tile};
 use crate::pass::{Array, Axis, CoprimePart, MAX_STAGES, Method, Operand, Pass, PassDim, Stage};
 use crate::plan::Plan;
-use crate::problem::{Direction, Format, Precision};
+use crate::problem::{Direction, Format, Precision, Storage};
 use crate::schedule;
 use crate::target::Limits;
 
@@ -74,7 +74,13 @@ fn of_lines(
 /// A pass over many lines.
 fn lines(n: u64, method: Method, (point, line): (i64, i64), precision: Precision) -> Pass {
     let lines = (1_u64 << 26).div_ceil(n);
-    let side = |array| Operand { array, format: Format::Interleaved, offset: 0, span: n * lines };
+    let side = |array| Operand {
+        array,
+        format: Format::Interleaved,
+        offset: 0,
+        span: n * lines,
+        storage: Storage::of(precision),
+    };
     Pass {
         axes: vec![Axis::new(PassDim::new(n, point, point), method)],
         batch: vec![PassDim::new(lines, line, line)],

@@ -158,7 +158,7 @@ impl Lowering<'_> {
             let writes =
                 writes.map(|(r, x)| Write { ptr, offset: at(r), values: vec![x.re, x.im], on: exists });
             let writes: Vec<Write> = writes.collect();
-            self.write_all(&writes, Cache::Default);
+            self.write_all(writes, Cache::Default);
         }
         self.late = None;
         self.b.barrier();

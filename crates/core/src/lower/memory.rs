@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use crate::kernel::{Access, Cache, Cx, Op, Space, Type, Value};
 use crate::pass::{Operand, PassDim};
-use crate::problem::Format;
+use crate::problem::{Format, Storage};
 
 use super::digits::Layout;
 use super::guards::Bound;
 use super::writes::Write;
-use super::{Held, Lowering, Slot};
+use super::{Held, Lowering, Slot, stored};
 
 /// Constant distances beyond this are added to the pointer: emitted offsets are signed 32-bit bytes.
 const MAX_OFFSET: i64 = 1 << 27;
@@ -48,7 +48,8 @@ impl Lowering<'_> {
     pub(super) fn declare(&mut self, operand: Operand, access: Access, slot: fn(u8) -> Slot, name: &str) {
         let len = operand.format.step() * operand.span;
         for plane in 0..operand.format.planes() as u8 {
-            let space = self.b.buffer(format!("{name}{plane}"), self.real, access, len);
+            let elem = stored::elem(operand.storage);
+            let space = self.b.buffer(format!("{name}{plane}"), elem, access, len);
             self.slots.push(slot(plane));
             self.spaces.push(space);
         }
@@ -85,7 +86,8 @@ impl Lowering<'_> {
         if self.staged(writes) {
             let space = self.line_space(writes);
             let weights = self.staged_weights(writes).iter().map(|weight| 2 * weight).collect();
-            let operand = Operand { format: Format::Interleaved, offset: 0, ..operand };
+            let storage = Storage::of(self.pass.precision);
+            let operand = Operand { format: Format::Interleaved, offset: 0, storage, ..operand };
             return Side {
                 operand,
                 planes: vec![space],
@@ -208,7 +210,7 @@ impl Lowering<'_> {
             };
             let (planes, offset) = self.reach(&pointers, base + step * r as i64);
             if pairs {
-                let x = self.b.load(planes[0], offset, 4, cache, on);
+                let x = self.get(planes[0], offset, 4, cache, on);
                 group.extend([Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]);
             } else {
                 group.push(self.load_one(side.operand.format, &planes, offset, cache, on));
@@ -231,17 +233,17 @@ impl Lowering<'_> {
         cache: Cache,
         on: Option<Value>,
     ) -> Cx {
-        let mut real = |plane: usize, offset| self.b.load(planes[plane], offset, 1, cache, on)[0];
+        let mut real = |plane: usize, offset| self.get(planes[plane], offset, 1, cache, on)[0];
         match format {
             Format::Planar => Cx { re: real(0, offset), im: real(1, offset) },
             Format::Real => Cx { re: real(0, offset), im: self.b.float(self.real, 0.0) },
             Format::Apart(distance) => {
                 let re = real(0, offset);
                 let (other, offset) = self.reach(planes, i64::from(offset) + distance);
-                Cx { re, im: self.b.load(other[0], offset, 1, cache, on)[0] }
+                Cx { re, im: self.get(other[0], offset, 1, cache, on)[0] }
             }
             Format::Interleaved => {
-                let x = self.b.load(planes[0], offset, 2, cache, on);
+                let x = self.get(planes[0], offset, 2, cache, on);
                 Cx { re: x[0], im: x[1] }
             }
         }
@@ -306,6 +308,6 @@ impl Lowering<'_> {
                 }
             }
         }
-        self.write_all(&writes, cache);
+        self.write_all(writes, cache);
     }
 }

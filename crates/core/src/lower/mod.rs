@@ -16,6 +16,7 @@ mod memory;
 pub(crate) mod places;
 mod pointwise;
 mod prefetch;
+mod stored;
 pub mod tile;
 pub mod twiddle;
 mod writes;
@@ -23,7 +24,7 @@ mod writes;
 use crate::cost;
 use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Method, Pass, TableKind};
-use crate::problem::{Direction, Precision};
+use crate::problem::{Direction, Storage};
 use crate::target::{Api, Limits};
 
 use cluster::{Cluster, Cut};
@@ -177,10 +178,7 @@ impl<'a> Lowering<'a> {
     /// Nothing written yet, for tiles of one block.
     fn new(mut b: Builder, pass: &'a Pass, tile: &'a Tile, limits: &Limits) -> Self {
         let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads, rank: None };
-        let real = match pass.precision {
-            Precision::F32 => Type::F32,
-            Precision::F64 => Type::F64,
-        };
+        let real = stored::elem(Storage::of(pass.precision));
         // Tables are to stay in the cache of a convolution, which reads more of them than of data.
         let convolves = pass.axes.iter().any(|axis| axis.method.convolves());
         Self {
