@@ -10,6 +10,7 @@ mod long;
 mod memory;
 mod occupancy;
 mod radix;
+mod short;
 mod split;
 
 pub use long::of_middle;
@@ -141,6 +142,7 @@ pub struct Model<'a> {
     /// Points of the arrays of lines through which folds go: that of the exchanges serves where stages run in registers.
     staged: u64,
     segments: f64,
+    short: short::Short,
     blocks: u64,
 }
 
@@ -184,6 +186,7 @@ impl<'a> Model<'a> {
             aside: pass.axes.iter().map(|axis| convolution::aside(axis, batch)).max().unwrap_or(0),
             staged: staged(pass, useful),
             segments: memory::segments(pass, &tile, &digits, cut),
+            short: short::Short::of(pass, batch, &digits),
             blocks: tile.blocks(pass),
         })
     }
@@ -196,10 +199,17 @@ impl<'a> Model<'a> {
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
     pub fn copies(&self, threads: u32) -> Option<f64> {
         if self.coprime() {
-            return self.convolution_copies(threads);
+            let copies = self.convolution_copies(threads)?;
+            return Some(self.thinned(copies) + self.short.copies(threads));
         }
         let took = self.occupancy(threads)?;
         let unfed = if self.pads && took.blocks == 1 { UNFED } else { 0.0 };
-        Some(self.latency_copies(threads, took) + unfed)
+        let copies = self.latency_copies(threads, took) + unfed;
+        Some(self.thinned(copies) + self.short.copies(threads))
+    }
+
+    /// What comes beside memory takes as long for fewer bytes.
+    fn thinned(&self, copies: f64) -> f64 {
+        if self.short.thin == 1.0 { copies } else { 1.0 + (copies - 1.0) * self.short.thin }
     }
 }

@@ -9,6 +9,7 @@ use common::C64;
 use definitions::reference;
 use warpfft_core::Error;
 use warpfft_core::kernel::simulate::Report;
+use warpfft_core::kernel::{Block, Kernel, Op, Type};
 use warpfft_core::problem::{Dim, Format, Kind, Placement, Precision, Problem, RealKind, Storage};
 use warpfft_core::program::{Program, compile};
 use warpfft_core::request::Fft;
@@ -256,4 +257,51 @@ fn types_follow_from_one_another() {
     // The same in other words is equal.
     assert_eq!(build(Fft::new([8]).storage(Storage::F32)), build(Fft::new([8])));
     assert_eq!(build(Fft::new([8]).storage(Storage::F64)), build(Fft::new([8]).f64()));
+}
+
+/// Bytes of the narrowest access to each of a kernel's buffers that keep short numbers.
+fn narrowest(problem: &Problem, limits: &Limits) -> u32 {
+    fn visit(kernel: &Kernel, block: &Block, least: &mut u32) {
+        for inst in &block.insts {
+            if let (Op::Load { width, .. } | Op::Store { width, .. }, Type::Ptr(space)) =
+                (inst.op, inst.args.first().map_or(Type::Bool, |&ptr| kernel.ty(ptr)))
+                && kernel.elem(space).bytes() == 2
+            {
+                *least = (*least).min(2 * u32::from(width));
+            }
+            inst.blocks.iter().for_each(|block| visit(kernel, block, least));
+        }
+    }
+    let program = compile(problem, limits).expect("it is possible");
+    let mut least = u32::MAX;
+    program.kernels.iter().for_each(|kernel| visit(kernel, &kernel.body, &mut least));
+    least
+}
+
+#[test]
+fn neighbours_move_together() {
+    let mut narrow = Vec::new();
+    for log in 1..=14 {
+        let rows = || Fft::new([1 << log]).batch((1 << 27) >> log);
+        for (name, fft) in [("f16", rows().f16()), ("bf16 in place", rows().bf16().in_place())] {
+            let got = narrowest(&build(fft), &Limits::h200());
+            if got < 8 {
+                narrow.push(format!("{name} 2^{log}: {got}"));
+            }
+        }
+    }
+    for (name, fft) in [
+        ("1000", Fft::new([1000]).f16().batch(1 << 17)),
+        ("2^20", Fft::new([1 << 20]).f16().batch(128)),
+        ("2^24", Fft::new([1 << 24]).f16().batch(8)),
+        ("256x256", Fft::new([256, 256]).f16().batch(2048)),
+        ("2048x2048", Fft::new([2048, 2048]).f16().batch(32)),
+        ("columns", Fft::axes([256, 4096], [0]).f16().batch(128)),
+    ] {
+        let got = narrowest(&build(fft), &Limits::h200());
+        if got < 8 {
+            narrow.push(format!("{name}: {got}"));
+        }
+    }
+    assert!(narrow.is_empty(), "{narrow:#?}");
 }

@@ -136,7 +136,7 @@ impl Lowering<'_> {
         let low = from.register.filter(|&d| d != cut.after);
         let late = Some(cut.before).filter(|_| !registers.contains(&Some(cut.before)));
         let order = kept.chain(low).chain(late).collect();
-        Layout { register: Some(cut.stage), order, block: Some(cut.after) }
+        Layout { register: Some(cut.stage), order, block: Some(cut.after), pair: None }
     }
 
     /// Moves the tile between the blocks of the cluster. The digit in the registers, or its upper part, becomes the

@@ -16,12 +16,12 @@ const MAX_OFFSET: i64 = 1 << 27;
 
 /// One side of a pass as the kernel sees it.
 pub(super) struct Side {
-    operand: Operand,
+    pub operand: Operand,
     planes: Vec<Space>,
     /// Reals between neighbouring complex elements.
     step: i64,
     /// Weight of each digit in reals.
-    weights: Vec<i64>,
+    pub weights: Vec<i64>,
     /// Uniform start of the tile in reals, `U32`, or `U64` where the array needs it.
     base: Value,
     /// It is the block's own array.
@@ -113,8 +113,8 @@ impl Lowering<'_> {
     }
 
     /// Pointers into the planes for a slot, and the constant distance beside them.
-    fn pointers(&mut self, side: &Side, layout: &Layout, slot: u32) -> (Vec<Value>, i64) {
-        let steps = layout.order.iter().chain(&layout.block);
+    pub(super) fn pointers(&mut self, side: &Side, layout: &Layout, slot: u32) -> (Vec<Value>, i64) {
+        let steps = layout.order.iter().chain(&layout.block).chain(&layout.pair);
         let steps = steps.map(|&d| side.weights[d] * (i64::from(self.digits.all[d].size) - 1));
         let (lowest, reach) = steps.fold((0, 0), |(low, all), step| (low + step.min(0), all + step.abs()));
         if reach > i64::from(u32::MAX) {
@@ -140,7 +140,7 @@ impl Lowering<'_> {
     }
 
     /// `offset` beside the pointers as the accesses take it, moving the pointers where it is too far.
-    fn reach(&mut self, pointers: &[Value], offset: i64) -> (Vec<Value>, i32) {
+    pub(super) fn reach(&mut self, pointers: &[Value], offset: i64) -> (Vec<Value>, i32) {
         if offset.abs() <= MAX_OFFSET {
             return (pointers.to_vec(), offset as i32);
         }
@@ -162,7 +162,7 @@ impl Lowering<'_> {
             dim.n == 1 || (2 * stride) % 4 == 0
         });
         side.step == 2
-            && self.real == Type::F32
+            && side.operand.storage.real_bytes() <= 4
             && side.weights[register] == 2
             && self.digits.all[register].size.is_multiple_of(2)
             && side.operand.offset.is_multiple_of(2)
@@ -180,6 +180,9 @@ impl Lowering<'_> {
     /// Some of a thread's groups.
     pub(super) fn load_slots(&mut self, layout: &Layout, slots: Range<u32>) -> Held {
         let side = self.side(false);
+        if layout.pair.is_some() {
+            return self.load_pairs(&side, layout, slots);
+        }
         slots.map(|slot| self.load_group(&side, layout, slot, None)).collect()
     }
 
@@ -260,6 +263,9 @@ impl Lowering<'_> {
     /// Some of a thread's groups.
     pub(super) fn store_slots(&mut self, layout: &Layout, slots: Range<u32>, held: &Held) {
         let side = self.side(true);
+        if layout.pair.is_some() {
+            return self.store_pairs(&side, layout, slots, held);
+        }
         for (slot, group) in slots.zip(held) {
             let group = self.leaving(layout, slot, group);
             self.store_group(&side, layout, slot, &group, None);
