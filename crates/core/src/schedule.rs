@@ -57,7 +57,7 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     if problem.kind != Kind::Complex {
         return real::schedule(problem, limits);
     }
-    let planner = Planner::new(limits, problem.precision);
+    let planner = Planner::new(limits, problem.precision).keeping(problem.stored());
     let plans = problem
         .transform
         .iter()
@@ -88,7 +88,13 @@ pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> 
     if problem.kind != Kind::Complex {
         return Err(Error::Recipe { detail: "plans are chosen for complex problems alone".into() });
     }
-    let schedule = with(problem, limits, &Planner::new(limits, problem.precision), plans, false)?;
+    let schedule = with(
+        problem,
+        limits,
+        &Planner::new(limits, problem.precision).keeping(problem.stored()),
+        plans,
+        false,
+    )?;
     let (_, needed) = schedule.workspace(problem.precision);
     match problem.max_workspace {
         Some(allowed) if needed > allowed => Err(Error::Workspace { needed, allowed }),
@@ -98,7 +104,7 @@ pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> 
 
 /// Schedules a problem by plans whose parts may change their radices to suit the passes that they become.
 pub(crate) fn suited(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
-    with(problem, limits, &Planner::new(limits, problem.precision), plans, true)
+    with(problem, limits, &Planner::new(limits, problem.precision).keeping(problem.stored()), plans, true)
 }
 
 fn with(

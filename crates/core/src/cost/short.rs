@@ -1,6 +1,7 @@
 //! What short numbers cost: accesses of fewer bytes a thread than memory is fast with, and arithmetic, of which there is
 //! as much for fewer bytes.
 
+use crate::lower::cluster::Cut;
 use crate::lower::digits::Digits;
 use crate::lower::{edge, wide};
 use crate::pass::{Method, Operand, Pass};
@@ -27,12 +28,12 @@ pub(super) struct Short {
 
 impl Short {
     /// Of a pass whose tile holds so many of the repeated dimensions.
-    pub fn of(pass: &Pass, held: &[u64], digits: &Digits) -> Self {
+    pub fn of(pass: &Pass, held: &[u64], digits: &Digits, cut: Option<Cut>) -> Self {
         let bytes = |side: Operand| side.storage.real_bytes() as f64;
         let computed = Storage::of(pass.precision).real_bytes() as f64;
         let sides = [pass.src, pass.dst];
         let short = [false, true].map(|writes| {
-            wide::short(sides[usize::from(writes)]).then(|| Side::of(pass, held, digits, writes))
+            wide::short(sides[usize::from(writes)]).then(|| Side::of(pass, held, digits, cut, writes))
         });
         Self { sides: short, thin: 2.0 * computed / sides.map(bytes).iter().sum::<f64>() }
     }
@@ -49,7 +50,7 @@ impl Short {
 }
 
 impl Side {
-    fn of(pass: &Pass, held: &[u64], digits: &Digits, writes: bool) -> Self {
+    fn of(pass: &Pass, held: &[u64], digits: &Digits, cut: Option<Cut>, writes: bool) -> Self {
         let Operand { format, storage, .. } = if writes { pass.dst } else { pass.src };
         let parts = if format == Format::Interleaved { 2 } else { 1 };
         let bytes = parts * storage.real_bytes();
@@ -60,7 +61,8 @@ impl Side {
         let mut stages = digits.stages.iter().flatten();
         let register = if writes { stages.next_back() } else { stages.next() }.copied();
         let strides = digits.weights(|digit| if writes { digit.os } else { digit.is });
-        let layout = edge(pass, digits, (register, None), &strides, writes);
+        let block = cut.map(|cut| if writes { cut.after } else { cut.before });
+        let layout = edge(pass, digits, (register, block), &strides, writes);
         let own = layout.register.is_some_and(|r| strides[r] == 1 && digits.radix(r).is_multiple_of(2));
         if own {
             // Neighbours are a thread's own registers.

@@ -280,10 +280,11 @@ impl<'a> Lowering<'a> {
         let stages = self.stages();
         let first = stages.first().map(|stage| self.register(*stage));
         let last = stages.last().map(|stage| self.register(*stage));
-        let [read, written] = self.cut_pairs([first, last]);
+        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
+        let [read, written] =
+            self.cut_pairs([first, last], [cut.map(|cut| cut.before), cut.map(|cut| cut.after)]);
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
-        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
         let load = self.edge_layout(first, cut.map(|cut| cut.before), &sources, false);
         let store = self.edge_layout(last, cut.map(|cut| cut.after), &destinations, true);
         let (load, store) = (Self::with_pairs(load, read), Self::with_pairs(store, written));

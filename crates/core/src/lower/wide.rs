@@ -39,7 +39,6 @@ pub(crate) fn pairable(
     let possible = short(operand)
         && pass.load.is_none()
         && pass.store.is_none()
-        && layout.block.is_none()
         && stride(own.is, own.os) == 1
         && own.size.is_multiple_of(PAIR)
         && digits.upper[fastest].is_none()
@@ -63,16 +62,18 @@ pub(crate) fn short(operand: Operand) -> bool {
 
 impl Lowering<'_> {
     /// Cuts the digits whose neighbours move two by two as the tile is read, and as it is written.
-    pub(super) fn cut_pairs(&mut self, ends: [Option<usize>; 2]) -> [Option<usize>; 2] {
-        if self.cluster.is_some() {
-            return [None; 2];
-        }
+    pub(super) fn cut_pairs(
+        &mut self,
+        ends: [Option<usize>; 2],
+        blocks: [Option<usize>; 2],
+    ) -> [Option<usize>; 2] {
         let found = [false, true].map(|writes| {
             if self.staged(writes) || !short(if writes { self.pass.dst } else { self.pass.src }) {
                 return None;
             }
             let strides = self.digits.weights(|digit| if writes { digit.os } else { digit.is });
-            let layout = self.edge_layout(ends[usize::from(writes)], None, &strides, writes);
+            let at = usize::from(writes);
+            let layout = self.edge_layout(ends[at], blocks[at], &strides, writes);
             let digit = pairable(self.pass, &self.tile.batch, &self.digits, &layout, writes)?;
             shared_out(layout.groups(&self.digits), self.threads.count).then_some(digit)
         });
@@ -127,6 +128,7 @@ impl Lowering<'_> {
     pub(super) fn store_pairs(&mut self, side: &Side, layout: &Layout, slots: Range<u32>, held: &Held) {
         let slots = slots.step_by(PAIR as usize);
         for (slot, both) in slots.zip(held.chunks(PAIR as usize)) {
+            let both = [0, 1].map(|i| self.leaving(layout, slot + i as u32, &both[i]));
             let on = self.inside(layout, slot);
             let (pointers, base) = self.pointers(side, layout, slot);
             let mut writes = Vec::new();
