@@ -12,8 +12,8 @@ use warpfft::{Complex, Device, DeviceKind, Error, Which};
 fn stride(device: &Device) -> usize {
     match device.kind() {
         DeviceKind::Cpu | DeviceKind::Cuda => 1,
-        DeviceKind::Sim => 7,
-        _ => 5,
+        DeviceKind::Sim => 37,
+        _ => 29,
     }
 }
 

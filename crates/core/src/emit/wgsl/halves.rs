@@ -65,7 +65,7 @@ impl Writer<'_> {
             _ => ("", ""),
         };
         self.used.narrowed |= from == Type::F64;
-        self.used.from_f16 |= to == Type::F16 || from == Type::F16;
+        self.used.from_f16 |= if self.layout.native() { to == Type::F16 } else { from == Type::F16 };
         self.used.to_f16 |= to == Type::F16;
         self.used.to_bf16 |= to == Type::Bf16;
         self.out.push_str(before);
