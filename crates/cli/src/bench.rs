@@ -21,6 +21,7 @@ Examples:
   warpfft bench 1024 4096 16384 --batch 1000
   warpfft bench 512x512 64x64x64 --precision f64 --device cpu --json
   warpfft bench 1024 1000 512x512 --kind r2c --batch 1000
+  warpfft bench 4096 --storage f16 --batch 10000
   warpfft bench 8x8 --kind dct2 --batch 100000 --in-place
   warpfft bench --suite h200 --peers --csv out.csv --plot out.png
   warpfft bench --suite h200 --only 'f32 1d-two-*' --only 24x24x24 --budget 60 --csv out.csv
@@ -32,7 +33,7 @@ fastest. Small data is spread over many buffers, so that neither works from the 
 transform of the same random data: of complex data in twice double precision, of real data on the processor in f64; - \
 means that it would take too long, or that this is the processor in f64.
 
-Suites that are built in: h200, and h200-real of real data. A suite of one's own is a file of lines kind,precision,shape,batch[,group][,data] below a header of these names; \
+Suites that are built in: h200, h200-real of real data, and h200-half of f16 and bf16. A suite of one's own is a file of lines kind,precision,shape,batch[,group][,data] below a header of these names; \
 docs/performance.md says more.")]
 pub struct Bench {
     /// Lengths with x between: 1024, 512x512, 64x64x64
@@ -78,8 +79,8 @@ pub struct Bench {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Suites")]
 struct SuiteArgs {
-    /// Measure a whole suite: h200, h200-real, or a file
-    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["shapes", "json", "kind", "batch", "precision"])]
+    /// Measure a whole suite: h200, h200-real, h200-half, or a file
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["shapes", "json", "kind", "batch", "precision", "storage"])]
     suite: Option<String>,
 
     /// Only rows with all these words: kind, precision, shape, batch:COUNT or group, * for anything; several: any
@@ -194,11 +195,12 @@ impl Bench {
         let mut rows = Vec::new();
         if !self.json {
             report::line(&format!(
-                "{}, {}, batch {}, {:?}",
+                "{}, {}, batch {}, {:?}{}",
                 device.name(),
                 self.asked.kind,
                 self.asked.batch,
-                self.asked.precision
+                self.asked.precision,
+                self.asked.storage.map_or_else(String::new, |kept| format!(" kept in {kept:?}")),
             ))?;
             report::line("        shape      time us    copy us  copies     GB/s   GFLOP/s     error")?;
         }
@@ -256,6 +258,7 @@ impl Row<'_> {
             "shape": self.shape.0,
             "batch": batch,
             "precision": format!("{:?}", self.problem.precision).to_ascii_lowercase(),
+            "storage": self.problem.stored()[0].name(),
             "device": device.kind().to_string(),
             "device_name": device.name(),
             "seconds": self.measured.transform_seconds,

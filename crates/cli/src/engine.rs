@@ -1,11 +1,12 @@
 //! From a signal and a request to a spectrum: the one place where commands meet the library's plans.
 
-use warpfft::core::problem::{Direction, Placement, Precision, Problem};
+use half::{bf16, f16};
+use warpfft::core::problem::{Direction, Placement, Precision, Problem, Storage};
 use warpfft::core::request::Fft;
-use warpfft::{Device, DeviceKind, Error, Plan};
+use warpfft::{Device, DeviceKind, Error, Plan, Which};
 
 use crate::error::CliError;
-use crate::io::{Samples, Signal, packed_strides};
+use crate::io::{Kept, Samples, Signal, packed_strides};
 use crate::kind::{KindArg, Lengths};
 use crate::options::NormArg;
 
@@ -24,16 +25,19 @@ pub struct Request {
     pub norm: NormArg,
     /// Bytes of workspace at most.
     pub max_workspace: Option<u64>,
+    /// What is computed in, if not what the numbers' type suggests.
+    pub precision: Option<Precision>,
 }
 
 /// The problem of transforming an array with the given strides into a packed one.
-pub fn problem(strides: &[i64], request: &Request, precision: Precision) -> Result<Problem, CliError> {
+pub fn problem(strides: &[i64], request: &Request, storage: Storage) -> Result<Problem, CliError> {
     let extents: Vec<u64> = request.lengths.points.iter().map(|&extent| extent as u64).collect();
     let axes: Vec<i64> = request.axes.iter().map(|&axis| axis as i64).collect();
     let asked = Fft::axes(extents, axes).strides(strides, &packed_strides(&request.lengths.output));
     // As in scipy: what is orthonormal by its factor is made orthogonal too.
     let asked = request.kind.ask(asked, request.direction, request.norm == NormArg::Ortho);
-    let asked = asked.precision(precision).norm(request.norm.norm());
+    let asked = asked.storage(storage).norm(request.norm.norm());
+    let asked = request.precision.into_iter().fold(asked, Fft::precision);
     Ok(request.max_workspace.into_iter().fold(asked, Fft::max_workspace).build()?)
 }
 
@@ -60,10 +64,10 @@ pub struct Spectrum {
 
 /// Transforms a signal that has the lengths of the request's input.
 pub fn transform(signal: &Signal, request: &Request, kind: DeviceKind) -> Result<Spectrum, CliError> {
-    let precision = signal.samples.precision();
-    let problem = problem(&signal.strides, request, precision)?;
+    let storage = signal.samples.storage();
+    let problem = problem(&signal.strides, request, storage)?;
     let count = request.lengths.output.iter().product();
-    let mut samples = Samples::zeros(precision, request.kind.gives_reals(), count, "the result")?;
+    let mut samples = Samples::zeros(storage, request.kind.gives_reals(), count, "the result")?;
     let (plan, mut fallback) = plan(kind, &problem)?;
     let mut device = plan.device().clone();
     if let Err(error) = run(&plan, &signal.samples, &mut samples) {
@@ -84,14 +88,23 @@ pub fn run(plan: &Plan, input: &Samples, output: &mut Samples) -> Result<(), Err
     if in_place {
         output.clone_from(input);
     }
-    let widths = Error::WrongPrecision { expected: input.precision(), got: output.precision() };
-    if let (Some(input), Some(output)) = (input.single(), output.single_mut()) {
-        return if in_place { plan.run_in_place(output) } else { plan.run_host(input, output) };
+    match input.storage() {
+        Storage::F16 => run_as::<f16>(plan, input, output),
+        Storage::Bf16 => run_as::<bf16>(plan, input, output),
+        Storage::F32 => run_as::<f32>(plan, input, output),
+        Storage::F64 => run_as::<f64>(plan, input, output),
     }
-    match (input.double(), output.double_mut()) {
-        (Some(_), Some(output)) if in_place => plan.run_in_place(output),
+}
+
+/// The same for numbers of that type on both sides.
+fn run_as<T: Kept>(plan: &Plan, input: &Samples, output: &mut Samples) -> Result<(), Error> {
+    let (expected, got) = (T::STORAGE, output.storage());
+    match (T::planes(input), T::planes_mut(output)) {
+        (Some(_), Some(output)) if plan.problem().placement == Placement::InPlace => {
+            plan.run_in_place(output)
+        }
         (Some(input), Some(output)) => plan.run_host(input, output),
-        _ => Err(widths),
+        _ => Err(Error::WrongStorage { which: Which::Output, expected, got }),
     }
 }
 

@@ -48,6 +48,18 @@ pub enum CliError {
         kind: String,
     },
 
+    /// Pairs where there are none.
+    #[error(
+        "{} of shape {shape:?} holds no pairs: --pairs takes reals in C order whose last axis has length 2, behind at least \
+         one other", .path.display()
+    )]
+    NoPairs {
+        /// The input.
+        path: PathBuf,
+        /// Its shape.
+        shape: Vec<usize>,
+    },
+
     /// Lengths for other axes than are transformed.
     #[error("--n gives {got} lengths, but {expected} axes are transformed; give one for each")]
     LengthCount {
@@ -336,6 +348,7 @@ impl CliError {
             Self::AxisOutOfRange { .. }
             | Self::AxisRepeated { .. }
             | Self::ComplexInput { .. }
+            | Self::NoPairs { .. }
             | Self::LengthCount { .. }
             | Self::NoInverse { .. }
             | Self::NoShift { .. }

@@ -135,6 +135,34 @@ pub enum Error {
         /// Format of the output.
         output: crate::problem::Format,
     },
+    /// In place, but the output would be kept in another type than the input.
+    #[error(
+        "in place needs one type in memory, not {input} input and {output} output; use the same for both, or transform \
+         out of place"
+    )]
+    InPlaceStorage {
+        /// How the input keeps numbers.
+        input: crate::problem::Storage,
+        /// How the output keeps numbers.
+        output: crate::problem::Storage,
+    },
+    /// Sums of the largest numbers in memory overflow as they are computed.
+    #[error(
+        "sums of the largest {storage} numbers overflow in {precision:?} arithmetic, so that no scale fits them all; \
+         compute in double precision (f16, bf16 and f32 fit), or leave the scale to the data"
+    )]
+    NoHeadroom {
+        /// How the input keeps numbers.
+        storage: crate::problem::Storage,
+        /// What is computed in.
+        precision: crate::problem::Precision,
+    },
+    /// No such type in memory.
+    #[error("numbers cannot be kept as '{given}'; use one of: f16, bf16, f32, f64")]
+    UnknownStorage {
+        /// What was given.
+        given: String,
+    },
     /// In place, but the elements written are not the elements read.
     #[error(
         "in place must write exactly the elements that it reads, but element {address} is only in the {side}; use \

@@ -7,7 +7,7 @@ mod table;
 pub use fold::{Carry, Fold, Formula, Way, points};
 pub use table::{Coordinate, MAX_STAGES, TableKind};
 
-use crate::problem::{Direction, Format, Precision};
+use crate::problem::{Direction, Format, Precision, Storage};
 
 /// Which array a pass reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,6 +31,8 @@ pub struct Operand {
     pub offset: u64,
     /// Elements that the array holds.
     pub span: u64,
+    /// How it keeps real numbers: the workspace as they are computed in.
+    pub storage: Storage,
 }
 
 /// A dimension of a pass, transformed or repeated over.
@@ -262,16 +264,17 @@ impl Pass {
 
     /// Bytes between neighbours of a side that lies packed.
     pub fn element_bytes(&self, writes: bool) -> u64 {
-        match if writes { self.dst.format } else { self.src.format } {
-            Format::Interleaved | Format::Planar => self.precision.complex_bytes(),
-            Format::Real | Format::Apart(_) => self.precision.real_bytes(),
+        let Operand { format, storage, .. } = if writes { self.dst } else { self.src };
+        match format {
+            Format::Interleaved | Format::Planar => storage.complex_bytes(),
+            Format::Real | Format::Apart(_) => storage.real_bytes(),
         }
     }
 
     /// Bytes read, or written.
     pub fn bytes(&self, writes: bool) -> u64 {
-        let format = if writes { self.dst.format } else { self.src.format };
-        let real = self.precision.real_bytes();
+        let Operand { format, storage, .. } = if writes { self.dst } else { self.src };
+        let real = storage.real_bytes();
         let element = match format {
             Format::Interleaved | Format::Planar | Format::Apart(_) => 2 * real,
             Format::Real => real,

@@ -8,6 +8,7 @@
 mod address;
 mod bound;
 mod kind;
+mod storage;
 mod validate;
 
 pub(crate) use validate::continuing_pair;
@@ -16,6 +17,7 @@ use std::ops::Range;
 
 pub use bound::Growth;
 pub use kind::{Kind, RealDim, RealKind, half};
+pub use storage::Storage;
 
 /// Elements at most, and addresses too: their bytes in double precision are counted in an `i64`.
 pub const ELEMENT_LIMIT: u64 = i64::MAX as u64 / 16;
@@ -67,7 +69,7 @@ impl Direction {
     }
 }
 
-/// Width of the real numbers, in storage and in arithmetic.
+/// Width of the real numbers in arithmetic and, unless [`Problem::storage`] says otherwise, in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// 32-bit floating point.
@@ -145,8 +147,10 @@ pub struct Problem {
     pub input_offset: u64,
     /// Element of the output buffer at which index (0, .., 0) lies.
     pub output_offset: u64,
-    /// Real numbers.
+    /// Real numbers as they are computed in.
     pub precision: Precision,
+    /// Real numbers as input and output keep them; `None`: as they are computed in.
+    pub storage: [Option<Storage>; 2],
     /// Layout of the input.
     pub input: Format,
     /// Layout of the output.
@@ -202,12 +206,12 @@ impl Problem {
 
     /// Bytes of an element of the input, both planes together.
     pub fn input_element(&self) -> u64 {
-        element_bytes(self.input, self.precision)
+        element_bytes(self.input, self.stored()[0])
     }
 
     /// Bytes of an element of the output, both planes together.
     pub fn output_element(&self) -> u64 {
-        element_bytes(self.output, self.precision)
+        element_bytes(self.output, self.stored()[1])
     }
 
     /// The dimensions that input and output share point by point, batch first: all but those of
@@ -223,8 +227,8 @@ impl Problem {
     }
 }
 
-fn element_bytes(format: Format, precision: Precision) -> u64 {
-    format.planes() as u64 * format.step() * precision.real_bytes()
+fn element_bytes(format: Format, storage: Storage) -> u64 {
+    format.planes() as u64 * format.step() * storage.real_bytes()
 }
 
 /// Lowest and one past the highest address; only for problems that have been validated.

@@ -5,7 +5,7 @@ use crate::kernel::{Kernel, Verified};
 use crate::lower::Lowered;
 use crate::lower::tile::{self, Choice, Tile};
 use crate::pass::Pass;
-use crate::problem::{Format, Kind, Precision, Problem};
+use crate::problem::{Format, Kind, Precision, Problem, Storage};
 use crate::recipe::Recipe;
 use crate::schedule::{self, Schedule, fuse};
 use crate::target::Limits;
@@ -217,6 +217,13 @@ fn no_tile(pass: &Pass, limits: &Limits) -> Error {
 }
 
 fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
+    if problem.stored().contains(&Storage::F64) && problem.precision == Precision::F32 && !limits.f64 {
+        return Err(Error::Unsupported {
+            what: "double precision in memory".into(),
+            device: limits.name.clone(),
+            would_work: "f32 storage, or the cpu device".into(),
+        });
+    }
     if problem.precision == Precision::F64 && !limits.f64 {
         return Err(Error::Unsupported {
             what: "double precision".into(),

@@ -13,7 +13,7 @@ use crate::lower::tile;
 use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim};
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Format, Kind, Placement, Problem};
+use crate::problem::{Format, Kind, Placement, Problem, Storage};
 use crate::target::Limits;
 use fuse::Fuse;
 
@@ -37,12 +37,14 @@ struct Place {
     format: Format,
     offset: u64,
     span: u64,
+    storage: Storage,
     strides: Vec<i64>,
 }
 
 impl Place {
     fn operand(&self) -> Operand {
-        Operand { array: self.array, format: self.format, offset: self.offset, span: self.span }
+        let &Self { array, format, offset, span, storage, .. } = self;
+        Operand { array, format, offset, span, storage }
     }
 }
 
@@ -55,7 +57,7 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     if problem.kind != Kind::Complex {
         return real::schedule(problem, limits);
     }
-    let planner = Planner::new(limits, problem.precision);
+    let planner = Planner::new(limits, problem.precision).keeping(problem.stored());
     let plans = problem
         .transform
         .iter()
@@ -66,6 +68,10 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     let (_, needed) = wide.workspace(problem.precision);
     if needed <= allowed {
         return Ok(wide);
+    }
+    // Passes in place would leave what they go on with in the caller's own type.
+    if !problem.keeps_results() {
+        return Err(Error::Workspace { needed, allowed });
     }
     // Passes in place hold more on the chip or are more: they are for those who ask.
     let narrow =
@@ -82,7 +88,13 @@ pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> 
     if problem.kind != Kind::Complex {
         return Err(Error::Recipe { detail: "plans are chosen for complex problems alone".into() });
     }
-    let schedule = with(problem, limits, &Planner::new(limits, problem.precision), plans, false)?;
+    let schedule = with(
+        problem,
+        limits,
+        &Planner::new(limits, problem.precision).keeping(problem.stored()),
+        plans,
+        false,
+    )?;
     let (_, needed) = schedule.workspace(problem.precision);
     match problem.max_workspace {
         Some(allowed) if needed > allowed => Err(Error::Workspace { needed, allowed }),
@@ -92,7 +104,7 @@ pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> 
 
 /// Schedules a problem by plans whose parts may change their radices to suit the passes that they become.
 pub(crate) fn suited(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
-    with(problem, limits, &Planner::new(limits, problem.precision), plans, true)
+    with(problem, limits, &Planner::new(limits, problem.precision).keeping(problem.stored()), plans, true)
 }
 
 fn with(
@@ -137,7 +149,9 @@ impl Scheduler<'_> {
         if groups.is_empty() || (moves && groups.len() == 1) {
             groups.push(Vec::new());
         }
-        let staged = if moves { Some(self.workspace(&output)) } else { None };
+        // What lies between passes is kept as it is computed.
+        let between = groups.len() > 1 && !self.problem.keeps_results();
+        let staged = if moves || between { Some(self.workspace(&output)) } else { None };
         let last = groups.len() - 1;
         let mut at = input;
         for (i, group) in groups.iter().enumerate() {
@@ -172,6 +186,7 @@ impl Scheduler<'_> {
             offset: if output { problem.output_offset } else { problem.input_offset },
             span: reach
                 + if output || in_place { problem.output_span().end } else { problem.input_span().end },
+            storage: problem.stored()[usize::from(output)],
             strides: dims.map(|dim| if output { dim.os } else { dim.is }).collect(),
         }
     }
@@ -197,7 +212,8 @@ impl Scheduler<'_> {
         }
         self.regions.push(stride);
         let array = Array::Workspace((self.regions.len() - 1) as u8);
-        Place { array, format: Format::Interleaved, offset: 0, span: stride, strides }
+        let storage = Storage::of(self.problem.precision);
+        Place { array, format: Format::Interleaved, offset: 0, span: stride, storage, strides }
     }
 
     fn group(&mut self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Result<(), Error> {
@@ -256,6 +272,9 @@ impl Scheduler<'_> {
                 Plan::Split(parts) => self.convolution(d, *n, parts, lengths, src, dst),
                 _ => return Err(no_plan(*n, self.limits)),
             },
+            Plan::InPlace { .. } if !self.problem.keeps_results() => {
+                return Err(Error::Recipe { detail: "passes in place keep what they go on with".into() });
+            }
             Plan::InPlace { parts, early } => self.in_place(d, (parts, early), lengths, src, dst)?,
             Plan::Split(parts) => {
                 let scratch = self.region(lengths, dst);

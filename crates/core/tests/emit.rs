@@ -6,11 +6,12 @@ mod kernels;
 
 use std::time::Instant;
 
+use warpfft_core::Error;
 use warpfft_core::emit::{self, EmitError};
 use warpfft_core::kernel::verify::verify;
 use warpfft_core::kernel::{Access, Builder, Cache, Kernel, Op, Special, Type, Verified};
 use warpfft_core::request::Fft;
-use warpfft_core::target::Limits;
+use warpfft_core::target::{Api, Limits};
 
 fn verified(kernel: Kernel) -> Verified<Kernel> {
     let name = kernel.name.clone();
@@ -77,6 +78,36 @@ fn a_fused_launch_is_as_accepted() {
     assert!(text.starts_with(".version 6.3\n"), "{text}");
     let error = emit::wgsl(&program.kernels[1], false).unwrap_err();
     assert!(matches!(&error, EmitError::Operation { .. }), "{error}");
+}
+
+/// Short numbers: two by two where they are interleaved, one by one where they are planar; bf16 by integers where there
+/// is nothing else.
+#[test]
+fn short_numbers_are_as_accepted() {
+    let rows = |n: u64| Fft::new([n]).batch(64);
+    let text = |fft: Fft, limits: &Limits| {
+        let program = warpfft_core::compile(&fft.build().unwrap(), limits).unwrap();
+        match limits.api {
+            Api::Ptx { sm } => emit::ptx(&program.kernels[0], sm).unwrap(),
+            Api::Wgsl { browser } => {
+                let text = emit::wgsl(&program.kernels[0], browser).unwrap();
+                check_wgsl("short numbers", &text);
+                text
+            }
+        }
+    };
+    golden("fft_64_f16.ptx", &text(rows(64).f16(), &Limits::h200()));
+    golden("fft_8_bf16_sm75.ptx", &text(rows(8).bf16(), &Limits::t4()));
+    golden("fft_8_bf16_f64_sm80.ptx", &text(rows(8).bf16().f64(), &Limits::a100()));
+    golden("fft_16_f16.wgsl", &text(rows(16).f16(), &Limits::webgpu_min()));
+    golden("fft_9_bf16.wgsl", &text(rows(9).bf16(), &Limits::webgpu_min()));
+    let halves = Limits { f16: true, ..Limits::vulkan_min() };
+    golden("fft_4_f16_planar.wgsl", &text(rows(4).f16().planar(), &halves));
+    for (fft, device) in [(rows(4).f16(), Limits::vulkan_min()), (rows(4).bf16(), halves)] {
+        let error = warpfft_core::compile(&fft.planar().build().unwrap(), &device).unwrap_err();
+        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        assert!(error.to_string().contains("interleaved"), "{error}");
+    }
 }
 
 #[test]

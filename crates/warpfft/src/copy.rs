@@ -104,6 +104,7 @@ fn problem(elements: u64) -> Problem {
         input_offset: 0,
         output_offset: 0,
         precision: Precision::F32,
+        storage: [None; 2],
         input: Format::Interleaved,
         output: Format::Interleaved,
         placement: Placement::OutOfPlace,

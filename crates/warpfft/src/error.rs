@@ -1,6 +1,6 @@
 //! The errors of devices and plans. Every variant says what was wrong, with which value, and what would work.
 
-use warpfft_core::problem::{Format, Placement, Precision};
+use warpfft_core::problem::{Format, Placement, Storage};
 
 use crate::device::DeviceKind;
 
@@ -122,13 +122,15 @@ pub enum Error {
         got: Format,
     },
 
-    /// Numbers of the other width.
-    #[error("the problem is in {expected:?}, but {got:?} data was handed over")]
-    WrongPrecision {
+    /// Numbers of another type.
+    #[error("the problem keeps its {which} in {expected}, but {got} data was handed over")]
+    WrongStorage {
+        /// Which buffer.
+        which: Which,
         /// What the problem says.
-        expected: Precision,
+        expected: Storage,
         /// What was given.
-        got: Precision,
+        got: Storage,
     },
 
     /// An in-place call on an out-of-place plan, or the other way round.

@@ -16,6 +16,7 @@
 //!     input_offset: 0,
 //!     output_offset: 0,
 //!     precision: Precision::F32,
+//!     storage: [None; 2],
 //!     input: Format::Interleaved,
 //!     output: Format::Interleaved,
 //!     placement: Placement::OutOfPlace,

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use warpfft_core::problem::{Format, Placement, Problem};
+use warpfft_core::problem::{Format, Placement, Problem, Storage};
 use warpfft_core::program::Program;
 
 use crate::device::backend::{Execute, HostJob};
@@ -68,7 +68,8 @@ impl Plan {
     }
 
     /// Transforms from one host array to another. On a GPU it copies the input there and the output back, so it
-    /// is for trying things out and for data that lives on the host anyway.
+    /// is for trying things out and for data that lives on the host anyway. Where the two keep numbers in different
+    /// types, call [`Plan::run_mixed`].
     ///
     /// # Errors
     ///
@@ -78,8 +79,36 @@ impl Plan {
         input: impl Into<Planes<'a, T>>,
         output: impl Into<PlanesMut<'a, T>>,
     ) -> Result<(), Error> {
+        self.run_mixed(input, output)
+    }
+
+    /// As [`Plan::run_host`], from numbers of one type to numbers of another.
+    ///
+    /// ```
+    /// use half::f16;
+    /// use num_complex::Complex;
+    /// use warpfft::Device;
+    /// use warpfft::core::problem::Storage;
+    /// use warpfft::core::request::Fft;
+    ///
+    /// let problem = Fft::new([4]).storages(Storage::F16, Storage::F32).build()?;
+    /// let input = [1.0, 2.0, 3.0, 4.0].map(|x| Complex::new(f16::from_f32(x), f16::ZERO));
+    /// let mut output = [Complex::new(0.0_f32, 0.0); 4];
+    /// Device::cpu().plan(&problem)?.run_mixed(&input, &mut output)?;
+    /// assert_eq!(output[0], Complex::new(10.0, 0.0));
+    /// # Ok::<(), warpfft::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::run_host`].
+    pub fn run_mixed<'a, T: Real, U: Real>(
+        &self,
+        input: impl Into<Planes<'a, T>>,
+        output: impl Into<PlanesMut<'a, U>>,
+    ) -> Result<(), Error> {
         let (input, output) = (input.into(), output.into());
-        self.expect::<T>(Placement::OutOfPlace)?;
+        self.expect(Placement::OutOfPlace, [T::STORAGE, U::STORAGE])?;
         same_format(Which::Input, self.problem.input, input.format())?;
         same_format(Which::Output, self.problem.output, output.format())?;
         let (input, output) = (input.into_bytes(), output.into_bytes());
@@ -96,7 +125,7 @@ impl Plan {
     /// The array does not fit the problem, or the device failed.
     pub fn run_in_place<'a, T: Real>(&self, data: impl Into<PlanesMut<'a, T>>) -> Result<(), Error> {
         let data = data.into();
-        self.expect::<T>(Placement::InPlace)?;
+        self.expect(Placement::InPlace, [T::STORAGE; 2])?;
         // Where reals and complex numbers share an array, it may be handed over as either.
         let format =
             if data.format() == self.problem.input { self.problem.input } else { self.problem.output };
@@ -119,12 +148,15 @@ impl Plan {
         work.downcast_ref().ok_or(Error::WrongDevice { expected: kind, got: self.device.kind() })
     }
 
-    fn expect<T: Real>(&self, placement: Placement) -> Result<(), Error> {
+    fn expect(&self, placement: Placement, got: [Storage; 2]) -> Result<(), Error> {
         if self.problem.placement != placement {
             return Err(Error::WrongPlacement { expected: self.problem.placement });
         }
-        if self.problem.precision != T::PRECISION {
-            return Err(Error::WrongPrecision { expected: self.problem.precision, got: T::PRECISION });
+        let both = self.problem.stored().into_iter().zip(got).zip([Which::Input, Which::Output]);
+        for ((expected, got), which) in both {
+            if expected != got {
+                return Err(Error::WrongStorage { which, expected, got });
+            }
         }
         Ok(())
     }

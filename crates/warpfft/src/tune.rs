@@ -171,7 +171,7 @@ fn fastest(problem: &Problem, plans: &[Option<Plan>], trials: &mut [Trial]) -> R
             judge = Some(Judge::new(problem, own)?);
         }
         let distance = judge.as_ref().map_or(Ok(f64::NAN), |judge| judge.distance(plan))?;
-        if distance <= judge::tolerance(problem.precision) {
+        if distance <= judge::tolerance(problem) {
             return Ok(at);
         }
         let detail = format!("its output is {distance:.1e} away from that of the cost model's choice");

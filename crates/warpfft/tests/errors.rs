@@ -4,7 +4,7 @@ mod cases;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use warpfft::core::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem};
+use warpfft::core::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem, Storage};
 use warpfft::core::request::Fft;
 use warpfft::core::target::Limits;
 use warpfft::core::{self, Error as CoreError};
@@ -78,6 +78,8 @@ fn any_problem(random: &mut StdRng) -> Problem {
     let (transform, batch) = (dims(3), dims(3));
     let mut format = || if random.random() { Format::Planar } else { Format::Interleaved };
     let (input, output) = (format(), format());
+    let mut kept = || random.random::<bool>().then(|| Storage::ALL[random.random_range(0..4)]);
+    let storage = [kept(), kept()];
     Problem {
         kind: Kind::Complex,
         transform,
@@ -85,6 +87,7 @@ fn any_problem(random: &mut StdRng) -> Problem {
         input_offset: any_number(random).unsigned_abs(),
         output_offset: any_number(random).unsigned_abs(),
         precision: if random.random() { Precision::F32 } else { Precision::F64 },
+        storage,
         input,
         output,
         placement: if random.random() { Placement::InPlace } else { Placement::OutOfPlace },

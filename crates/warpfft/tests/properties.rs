@@ -138,6 +138,7 @@ fn some_layout(random: &mut StdRng) -> Problem {
         input_offset,
         output_offset,
         precision: if random.random() { Precision::F32 } else { Precision::F64 },
+        storage: [None; 2],
         input: if in_place { output } else { input },
         output,
         placement: if in_place { Placement::InPlace } else { Placement::OutOfPlace },

@@ -285,6 +285,12 @@ impl Builder {
 
     // --- memory ---
 
+    /// Element type of the array behind a pointer.
+    pub fn elem(&self, ptr: Value) -> Type {
+        let Type::Ptr(space) = self.ty(ptr) else { panic!("access through a value that is no pointer") };
+        self.kernel.elem(space)
+    }
+
     /// Pointer to element `index` of an array.
     pub fn addr(&mut self, space: Space, index: Value) -> Value {
         self.pure(Op::Addr, Type::Ptr(space), &[index])
@@ -305,8 +311,7 @@ impl Builder {
         cache: Cache,
         pred: Option<Value>,
     ) -> Vec<Value> {
-        let Type::Ptr(space) = self.ty(ptr) else { panic!("load through a value that is no pointer") };
-        let elem = self.kernel.elem(space);
+        let elem = self.elem(ptr);
         let pred = pred.filter(|&p| self.constant(p) != Some(1));
         let op = Op::Load { width, offset, cache, predicated: pred.is_some() };
         let args: Vec<Value> = std::iter::once(ptr).chain(pred).collect();

@@ -204,11 +204,11 @@ impl Lowering<'_> {
     /// the digit that spelled the rank in its registers. A thread then reads what threads of its own number wrote.
     pub(super) fn remote_layout(&self, from: &Layout, cut: Cut) -> Layout {
         let registers = self.digits.parts(Some(cut.stage));
-        let kept = from.order.iter().copied().filter(|&d| !registers.contains(&Some(d)));
+        let kept = from.fastest().into_iter().filter(|&d| !registers.contains(&Some(d)));
         let low = from.register.filter(|&d| d != cut.after);
         let late = Some(cut.before).filter(|_| !registers.contains(&Some(cut.before)));
         let order = kept.chain(low).chain(late).collect();
-        Layout { register: Some(cut.stage), order, block: Some(cut.after) }
+        Layout { register: Some(cut.stage), order, block: Some(cut.after), pair: None }
     }
 
     /// Moves the tile between the blocks of the cluster. The digit in the registers, or its upper part, becomes the

@@ -29,7 +29,7 @@ impl Lowering<'_> {
                 bounded = true;
                 continue;
             }
-            let weights = self.digits.weights(|digit| i64::from(digit.batch == Some(d)));
+            let weights = self.digits.weights(|digit| if digit.batch == Some(d) { digit.number } else { 0 });
             let at = self.linear(layout, slot, &weights);
             let mut index = self.b.add_const(self.origin[d], at.constant as u64);
             let ty = self.b.ty(index);
@@ -71,7 +71,7 @@ impl Lowering<'_> {
         // The thread's index is taken off once, and what is left compared with a constant in every slot.
         let groups = self.b.binary(Op::Max, groups, self.threads.index);
         let left = self.b.sub(groups, self.threads.index);
-        let before = self.b.u32(slot * self.threads.count);
+        let before = self.b.u32(slot / layout.together(&self.digits) * self.threads.count);
         Some(self.b.cmp(Cmp::Gt, left, before))
     }
 

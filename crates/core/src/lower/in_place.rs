@@ -215,7 +215,7 @@ impl Lowering<'_> {
                 writes.push(Write { ptr, offset, values: vec![x.re, x.im], on });
             }
         }
-        self.write_all(&writes, Cache::Default);
+        self.write_all(writes, Cache::Default);
     }
 
     /// Pointer to a group, its constant offset, and the distance of its points.

@@ -97,7 +97,7 @@ impl<'a> Line<'a> {
         } else {
             self.digits.by_stride(&[Some(stage)], &self.strides)
         };
-        Layout { register: Some(stage), order, block: None }
+        Layout { register: Some(stage), order, block: None, pair: None }
     }
 
     /// Padded: points that are not there, and outputs that nobody wants.

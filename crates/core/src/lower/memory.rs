@@ -4,24 +4,24 @@ use std::ops::Range;
 
 use crate::kernel::{Access, Cache, Cx, Op, Space, Type, Value};
 use crate::pass::{Operand, PassDim};
-use crate::problem::Format;
+use crate::problem::{Format, Storage};
 
 use super::digits::Layout;
 use super::guards::Bound;
 use super::writes::Write;
-use super::{Held, Lowering, Slot};
+use super::{Held, Lowering, Slot, stored};
 
 /// Constant distances beyond this are added to the pointer: emitted offsets are signed 32-bit bytes.
 const MAX_OFFSET: i64 = 1 << 27;
 
 /// One side of a pass as the kernel sees it.
 pub(super) struct Side {
-    operand: Operand,
+    pub operand: Operand,
     planes: Vec<Space>,
     /// Reals between neighbouring complex elements.
     step: i64,
     /// Weight of each digit in reals.
-    weights: Vec<i64>,
+    pub weights: Vec<i64>,
     /// Uniform start of the tile in reals, `U32`, or `U64` where the array needs it.
     base: Value,
     /// It is the block's own array.
@@ -48,7 +48,8 @@ impl Lowering<'_> {
     pub(super) fn declare(&mut self, operand: Operand, access: Access, slot: fn(u8) -> Slot, name: &str) {
         let len = operand.format.step() * operand.span;
         for plane in 0..operand.format.planes() as u8 {
-            let space = self.b.buffer(format!("{name}{plane}"), self.real, access, len);
+            let elem = stored::elem(operand.storage);
+            let space = self.b.buffer(format!("{name}{plane}"), elem, access, len);
             self.slots.push(slot(plane));
             self.spaces.push(space);
         }
@@ -85,7 +86,8 @@ impl Lowering<'_> {
         if self.staged(writes) {
             let space = self.line_space(writes);
             let weights = self.staged_weights(writes).iter().map(|weight| 2 * weight).collect();
-            let operand = Operand { format: Format::Interleaved, offset: 0, ..operand };
+            let storage = Storage::of(self.pass.precision);
+            let operand = Operand { format: Format::Interleaved, offset: 0, storage, ..operand };
             return Side {
                 operand,
                 planes: vec![space],
@@ -111,8 +113,8 @@ impl Lowering<'_> {
     }
 
     /// Pointers into the planes for a slot, and the constant distance beside them.
-    fn pointers(&mut self, side: &Side, layout: &Layout, slot: u32) -> (Vec<Value>, i64) {
-        let steps = layout.order.iter().chain(&layout.block);
+    pub(super) fn pointers(&mut self, side: &Side, layout: &Layout, slot: u32) -> (Vec<Value>, i64) {
+        let steps = layout.order.iter().chain(&layout.block).chain(&layout.pair);
         let steps = steps.map(|&d| side.weights[d] * (i64::from(self.digits.all[d].size) - 1));
         let (lowest, reach) = steps.fold((0, 0), |(low, all), step| (low + step.min(0), all + step.abs()));
         if reach > i64::from(u32::MAX) {
@@ -138,7 +140,7 @@ impl Lowering<'_> {
     }
 
     /// `offset` beside the pointers as the accesses take it, moving the pointers where it is too far.
-    fn reach(&mut self, pointers: &[Value], offset: i64) -> (Vec<Value>, i32) {
+    pub(super) fn reach(&mut self, pointers: &[Value], offset: i64) -> (Vec<Value>, i32) {
         if offset.abs() <= MAX_OFFSET {
             return (pointers.to_vec(), offset as i32);
         }
@@ -160,7 +162,7 @@ impl Lowering<'_> {
             dim.n == 1 || (2 * stride) % 4 == 0
         });
         side.step == 2
-            && self.real == Type::F32
+            && side.operand.storage.real_bytes() <= 4
             && side.weights[register] == 2
             && self.digits.all[register].size.is_multiple_of(2)
             && side.operand.offset.is_multiple_of(2)
@@ -178,6 +180,9 @@ impl Lowering<'_> {
     /// Some of a thread's groups.
     pub(super) fn load_slots(&mut self, layout: &Layout, slots: Range<u32>) -> Held {
         let side = self.side(false);
+        if layout.pair.is_some() {
+            return self.load_pairs(&side, layout, slots);
+        }
         slots.map(|slot| self.load_group(&side, layout, slot, None)).collect()
     }
 
@@ -208,7 +213,7 @@ impl Lowering<'_> {
             };
             let (planes, offset) = self.reach(&pointers, base + step * r as i64);
             if pairs {
-                let x = self.b.load(planes[0], offset, 4, cache, on);
+                let x = self.get(planes[0], offset, 4, cache, on);
                 group.extend([Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]);
             } else {
                 group.push(self.load_one(side.operand.format, &planes, offset, cache, on));
@@ -231,17 +236,17 @@ impl Lowering<'_> {
         cache: Cache,
         on: Option<Value>,
     ) -> Cx {
-        let mut real = |plane: usize, offset| self.b.load(planes[plane], offset, 1, cache, on)[0];
+        let mut real = |plane: usize, offset| self.get(planes[plane], offset, 1, cache, on)[0];
         match format {
             Format::Planar => Cx { re: real(0, offset), im: real(1, offset) },
             Format::Real => Cx { re: real(0, offset), im: self.b.float(self.real, 0.0) },
             Format::Apart(distance) => {
                 let re = real(0, offset);
                 let (other, offset) = self.reach(planes, i64::from(offset) + distance);
-                Cx { re, im: self.b.load(other[0], offset, 1, cache, on)[0] }
+                Cx { re, im: self.get(other[0], offset, 1, cache, on)[0] }
             }
             Format::Interleaved => {
-                let x = self.b.load(planes[0], offset, 2, cache, on);
+                let x = self.get(planes[0], offset, 2, cache, on);
                 Cx { re: x[0], im: x[1] }
             }
         }
@@ -258,6 +263,9 @@ impl Lowering<'_> {
     /// Some of a thread's groups.
     pub(super) fn store_slots(&mut self, layout: &Layout, slots: Range<u32>, held: &Held) {
         let side = self.side(true);
+        if layout.pair.is_some() {
+            return self.store_pairs(&side, layout, slots, held);
+        }
         for (slot, group) in slots.zip(held) {
             let group = self.leaving(layout, slot, group);
             self.store_group(&side, layout, slot, &group, None);
@@ -306,6 +314,6 @@ impl Lowering<'_> {
                 }
             }
         }
-        self.write_all(&writes, cache);
+        self.write_all(writes, cache);
     }
 }

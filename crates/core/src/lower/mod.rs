@@ -16,14 +16,16 @@ mod memory;
 pub(crate) mod places;
 mod pointwise;
 mod prefetch;
+mod stored;
 pub mod tile;
 pub mod twiddle;
+pub(crate) mod wide;
 mod writes;
 
 use crate::cost;
 use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Method, Pass, TableKind};
-use crate::problem::{Direction, Precision};
+use crate::problem::{Direction, Storage};
 use crate::target::{Api, Limits};
 
 use cluster::{Cluster, Cut};
@@ -177,10 +179,7 @@ impl<'a> Lowering<'a> {
     /// Nothing written yet, for tiles of one block.
     fn new(mut b: Builder, pass: &'a Pass, tile: &'a Tile, limits: &Limits) -> Self {
         let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads, rank: None };
-        let real = match pass.precision {
-            Precision::F32 => Type::F32,
-            Precision::F64 => Type::F64,
-        };
+        let real = stored::elem(Storage::of(pass.precision));
         // Tables are to stay in the cache of a convolution, which reads more of them than of data.
         let convolves = pass.axes.iter().any(|axis| axis.method.convolves());
         Self {
@@ -281,14 +280,17 @@ impl<'a> Lowering<'a> {
         let stages = self.stages();
         let first = stages.first().map(|stage| self.register(*stage));
         let last = stages.last().map(|stage| self.register(*stage));
+        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
+        let [read, written] =
+            self.cut_pairs([first, last], [cut.map(|cut| cut.before), cut.map(|cut| cut.after)]);
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
-        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
         let load = self.edge_layout(first, cut.map(|cut| cut.before), &sources, false);
         let store = self.edge_layout(last, cut.map(|cut| cut.after), &destinations, true);
+        let (load, store) = (Self::with_pairs(load, read), Self::with_pairs(store, written));
         let held = self.load(&load);
         self.await_early();
-        let (current, mut held) = self.transform(&stages, load, held);
+        let (current, mut held) = self.transform(&stages, load, &store, held);
         if self.pass.twiddle.is_some() {
             for (slot, x) in held.iter_mut().enumerate() {
                 self.pass_twiddle(&current, slot as u32, x);
@@ -313,8 +315,15 @@ impl<'a> Lowering<'a> {
         self.digits.stages[stage.axis][stage.position]
     }
 
-    /// Takes a tile through its stages, with an exchange wherever the next one wants another layout.
-    fn transform(&mut self, stages: &[Stage], from: Layout, mut held: Held) -> (Layout, Held) {
+    /// Takes a tile through its stages, with an exchange wherever the next one wants another layout: the last one that in
+    /// which the tile will leave, where pairs do.
+    fn transform(
+        &mut self,
+        stages: &[Stage],
+        from: Layout,
+        store: &Layout,
+        mut held: Held,
+    ) -> (Layout, Held) {
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
         let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
@@ -325,7 +334,13 @@ impl<'a> Lowering<'a> {
             let block = cut.map(|cut| cut.block(i));
             let [low, high] = self.digits.parts(own);
             let order = self.digits.by_stride(&[low, high, block], strides);
-            let layout = Layout { register: own, order, block };
+            let last = i + 1 == stages.len() && store.pair.is_some() && store.register == own;
+            let stays = current.pair.is_some() && current.register == own && !(last && i > 0);
+            let layout = match () {
+                () if stays => current.clone(),
+                () if last => store.clone(),
+                () => Layout { register: own, order, block, pair: None },
+            };
             if let Some(cut) = cut.filter(|cut| cut.stage == i) {
                 let layout = self.remote_layout(&current, cut);
                 held = self.remote_exchange(&held, &current, &layout);
@@ -353,8 +368,7 @@ impl<'a> Lowering<'a> {
         self.threads.index = self.b.add(self.threads.index, zero);
     }
 
-    /// Layout in which the tile is loaded or stored: that of the first or last stage where its threads touch
-    /// whole sectors, else the tile's own linear order, staged through shared memory.
+    /// Layout in which the tile is loaded or stored.
     fn edge_layout(
         &self,
         register: Option<usize>,
@@ -362,24 +376,13 @@ impl<'a> Lowering<'a> {
         strides: &[i64],
         writes: bool,
     ) -> Layout {
-        let [low, high] = self.digits.parts(register);
         if self.staged(writes) {
+            let [low, high] = self.digits.parts(register);
             let strides = self.staged_weights(writes);
-            return Layout { register, order: self.digits.by_stride(&[low, high, block], &strides), block };
+            let order = self.digits.by_stride(&[low, high, block], &strides);
+            return Layout { register, order, block, pair: None };
         }
-        let direct = Layout { register, order: self.digits.by_stride(&[low, high, block], strides), block };
-        let bytes = self.pass.element_bytes(writes);
-        let run = self.digits.run(&direct.order, strides) * bytes;
-        let linear = self.digits.by_stride(&[block], strides);
-        let whole = self.digits.run(&linear, strides) * bytes;
-        // A sector has 32 bytes. A thread that owns a whole transform of one 16-byte access needs no
-        // help; reads of split sectors are caught by the L1 cache, writes are not.
-        let own_run = register.is_some_and(|r| {
-            let size = u64::from(self.digits.radix(r));
-            strides[r] == 1 && size * bytes <= 16 && size.is_power_of_two()
-        });
-        let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
-        if good || whole <= run { direct } else { Layout { register: None, order: linear, block } }
+        edge(self.pass, &self.digits, (register, block), strides, writes)
     }
 
     /// A group as it leaves: through the stage that was left for the moment of writing.
@@ -389,4 +392,30 @@ impl<'a> Lowering<'a> {
             None => group.to_vec(),
         }
     }
+}
+
+/// Layout in which a tile is loaded or stored: that of the first or last stage where its threads touch whole sectors,
+/// else the tile's own linear order, staged through shared memory.
+pub(crate) fn edge(
+    pass: &Pass,
+    digits: &Digits,
+    (register, block): (Option<usize>, Option<usize>),
+    strides: &[i64],
+    writes: bool,
+) -> Layout {
+    let [low, high] = digits.parts(register);
+    let order = digits.by_stride(&[low, high, block], strides);
+    let direct = Layout { register, order, block, pair: None };
+    let bytes = pass.element_bytes(writes);
+    let run = digits.run(&direct.order, strides) * bytes;
+    let linear = digits.by_stride(&[block], strides);
+    let whole = digits.run(&linear, strides) * bytes;
+    // A sector has 32 bytes. A thread that owns a whole transform of one 16-byte access needs no
+    // help; reads of split sectors are caught by the L1 cache, writes are not.
+    let own_run = register.is_some_and(|r| {
+        let size = u64::from(digits.radix(r));
+        strides[r] == 1 && size * bytes <= 16 && size.is_power_of_two()
+    });
+    let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
+    if good || whole <= run { direct } else { Layout { register: None, order: linear, block, pair: None } }
 }

@@ -1,7 +1,7 @@
 //! From what a caller says to what is right: refusals first, then the canonical form.
 
 use super::address::{AddressSet, extent};
-use super::{Dim, ELEMENT_LIMIT, Format, Kind, Placement, Problem, half};
+use super::{Dim, ELEMENT_LIMIT, Format, Kind, Placement, Problem, Storage, half};
 use crate::error::{Error, Side, Tensor};
 
 /// Collisions between interleaved strides are searched for among this many elements at most.
@@ -19,6 +19,7 @@ impl Problem {
     ///     input_offset: 0,
     ///     output_offset: 0,
     ///     precision: Precision::F32,
+    ///     storage: [None; 2],
     ///     input: Format::Interleaved,
     ///     output: Format::Interleaved,
     ///     placement: Placement::InPlace,
@@ -35,7 +36,8 @@ impl Problem {
     /// # Errors
     ///
     /// Empty dimensions, too many elements, addresses outside of any buffer, outputs that share an address, input
-    /// and output that disagree in place, formats or lengths that the kind cannot have, and a scale that is not finite.
+    /// and output that disagree in place, in their types too, formats or lengths that the kind cannot have, and a scale
+    /// that is not finite.
     pub fn validated(mut self) -> Result<Self, Error> {
         if !self.scale.is_finite() {
             return Err(Error::Scale { scale: self.scale });
@@ -47,6 +49,7 @@ impl Problem {
         let output = AddressSet::new(self.output_offset, self.output_dims());
         check_overlap(&output)?;
         if self.placement == Placement::InPlace {
+            self.check_stored_alike()?;
             match self.kind {
                 Kind::RealToComplex(dim) => self.check_padded(dim, false)?,
                 Kind::ComplexToReal(dim) => self.check_padded(dim, true)?,
@@ -102,6 +105,14 @@ impl Problem {
         Ok(())
     }
 
+    /// In place both sides are one array, which has one type.
+    fn check_stored_alike(&self) -> Result<(), Error> {
+        match self.stored() {
+            [input, output] if input != output => Err(Error::InPlaceStorage { input, output }),
+            _ => Ok(()),
+        }
+    }
+
     fn check_lengths(&self) -> Result<(), Error> {
         let mut elements = 1u64;
         let own: Vec<Dim> = self.kind.dims().map(|(dim, _)| dim).collect();
@@ -148,6 +159,9 @@ impl Problem {
     }
 
     pub(crate) fn canonicalise(&mut self) {
+        // To name the type that is computed in says nothing.
+        let own = Storage::of(self.precision);
+        self.storage = self.storage.map(|storage| storage.filter(|&storage| storage != own));
         self.transform.retain(|dim| dim.n > 1);
         self.batch.retain(|dim| dim.n > 1);
         for dim in &mut self.batch {
@@ -245,6 +259,7 @@ mod tests {
             input_offset: offsets.0,
             output_offset: offsets.1,
             precision: Precision::F32,
+            storage: [None; 2],
             input: Format::Interleaved,
             output: Format::Interleaved,
             placement,

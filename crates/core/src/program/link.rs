@@ -2,12 +2,13 @@
 
 use super::{Binding, Launch, Part, Program, Table, too_large};
 use crate::error::Error;
-use crate::kernel::{Kernel, Verified, pass};
+use crate::kernel::pass::{self, SINGLE_HALVES};
+use crate::kernel::{Kernel, KernelError, Verified};
 use crate::lower::fused::{self, Ring};
 use crate::lower::tile::{Choice, Tile};
 use crate::lower::{self, Lowered, Slot, Walk};
 use crate::pass::{Array, Pass, TableKind};
-use crate::problem::{Direction, Precision, Problem};
+use crate::problem::{Direction, Precision, Problem, Storage};
 use crate::tables;
 use crate::target::Limits;
 
@@ -167,6 +168,11 @@ fn name(pass: &Pass) -> String {
     if pass.axes.is_empty() && !pass.folds() {
         name += "_copy";
     }
+    for side in [pass.src, pass.dst] {
+        if side.storage != Storage::of(pass.precision) {
+            name += &format!("_{}", side.storage);
+        }
+    }
     name + match pass.precision {
         Precision::F32 => "_f32",
         Precision::F64 => "_f64",
@@ -175,10 +181,17 @@ fn name(pass: &Pass) -> String {
 
 fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Error> {
     let name = kernel.name.clone();
-    pass::optimise(kernel, limits).map_err(|error| Error::Plan {
-        problem: format!("kernel {name}"),
-        reason: error.to_string(),
-        would_work: "the cpu device runs every problem".into(),
+    pass::optimise(kernel, limits).map_err(|error| match error {
+        KernelError::Unsupported { device, ability: ability @ SINGLE_HALVES, .. } => Error::Unsupported {
+            what: ability.into(),
+            device,
+            would_work: "interleaved complex data, or f32 storage; the cpu device runs every problem".into(),
+        },
+        error => Error::Plan {
+            problem: format!("kernel {name}"),
+            reason: error.to_string(),
+            would_work: "the cpu device runs every problem".into(),
+        },
     })
 }
 
@@ -191,7 +204,7 @@ fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
     too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;
     for side in [pass.src, pass.dst] {
         let reals = side.span * side.format.step() * side.format.planes() as u64;
-        let bytes = reals * pass.precision.real_bytes();
+        let bytes = reals * side.storage.real_bytes();
         too_large("bytes of one array", bytes, limits.max_buffer_bytes, limits)?;
         if !limits.index64 {
             too_large("reals of one array", reals, u64::from(u32::MAX / 2), limits)?;

@@ -16,9 +16,10 @@
 //! ```
 
 mod real;
+mod storage;
 
 use crate::error::{Error, Side, Tensor};
-use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Placement, Precision, Problem};
+use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Placement, Precision, Problem, Storage};
 
 use real::Asked;
 
@@ -52,12 +53,16 @@ pub struct Fft {
     batch: Vec<Batch>,
     input_offset: u64,
     output_offset: u64,
-    precision: Precision,
+    /// `None`: as the types in memory suggest.
+    precision: Option<Precision>,
+    storage: [Option<Storage>; 2],
     input: Format,
     output: Format,
     placement: Placement,
     direction: Direction,
     scale: f64,
+    /// Scaled such that nothing overflows.
+    fits: bool,
     norm: Option<Norm>,
     max_workspace: Option<u64>,
 }
@@ -80,12 +85,14 @@ impl Fft {
             batch: Vec::new(),
             input_offset: 0,
             output_offset: 0,
-            precision: Precision::F32,
+            precision: None,
+            storage: [None; 2],
             input: Format::Interleaved,
             output: Format::Interleaved,
             placement: Placement::OutOfPlace,
             direction: Direction::Forward,
             scale: 1.0,
+            fits: false,
             norm: None,
             max_workspace: None,
         }
@@ -160,10 +167,10 @@ impl Fft {
         self
     }
 
-    /// Width of the real numbers.
+    /// Width of the real numbers in arithmetic and, unless [`Self::storage`] says otherwise, in memory.
     #[must_use]
     pub fn precision(mut self, precision: Precision) -> Self {
-        self.precision = precision;
+        self.precision = Some(precision);
         self
     }
 
@@ -259,13 +266,15 @@ impl Fft {
         let kind = self.kind_of(&mut transform)?;
         let transform: Vec<Dim> = transform.into_iter().map(|(_, dim)| dim).collect();
         let scale = self.scale * self.norm_factor(self.norm_points(&transform, &kind));
-        Problem {
+        let fits = self.fits;
+        let problem = Problem {
             kind,
             transform,
             batch,
             input_offset: self.input_offset,
             output_offset: self.output_offset,
-            precision: self.precision,
+            precision: self.computed(),
+            storage: self.storage,
             input: self.input,
             output: self.output,
             placement: self.placement,
@@ -273,7 +282,8 @@ impl Fft {
             scale,
             max_workspace: self.max_workspace,
         }
-        .validated()
+        .validated()?;
+        if fits { storage::fitted(problem) } else { Ok(problem) }
     }
 
     /// The shape with its strides.

@@ -6,7 +6,7 @@ use crate::cost;
 use crate::lower::fused::{COUNTER_WORDS, Ring, TICKET_BYTES};
 use crate::lower::tile::{self, Choice};
 use crate::pass::{Array, Axis, Carry, Fold, Formula, Method, Operand, Pass, PassDim, Pointwise};
-use crate::problem::{Format, Placement, Problem};
+use crate::problem::{Format, Placement, Problem, Storage};
 use crate::solve::mixed_radix;
 use crate::target::{Api, LINE_BYTES, Limits};
 
@@ -147,7 +147,13 @@ pub(crate) fn apply(
     let region = schedule.regions.len() as u8;
     schedule.regions.extend([span, counters]);
     let array = Array::Workspace(region);
-    let between = Operand { array, format: Format::Interleaved, offset: 0, span };
+    let between = Operand {
+        array,
+        format: Format::Interleaved,
+        offset: 0,
+        span,
+        storage: Storage::of(problem.precision),
+    };
     let [mut a, mut b] = [0, 1].map(|i| schedule.passes[first + i].clone());
     for (pass, methods) in [&mut a, &mut b].into_iter().zip(offer.methods) {
         pass.axes.iter_mut().zip(methods).for_each(|(axis, method)| axis.method = method);

@@ -12,7 +12,7 @@ use crate::lower::tile;
 use crate::pass::{Array, Formula, Operand, Pass};
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, continuing_pair, half};
+use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, Storage, continuing_pair, half};
 use crate::solve::cluster;
 use crate::target::Limits;
 
@@ -105,13 +105,14 @@ impl<'a> Chain<'a> {
     fn operand(&self, output: bool) -> Operand {
         let problem = self.problem;
         let in_place = problem.placement == Placement::InPlace;
+        let storage = problem.stored()[usize::from(output)];
         if output {
             let (format, offset, span) = (problem.output, problem.output_offset, problem.output_span().end);
-            Operand { array: Array::Output, format, offset, span }
+            Operand { array: Array::Output, format, offset, span, storage }
         } else {
             let array = if in_place { Array::Output } else { Array::Input };
             let (format, offset, span) = (problem.input, problem.input_offset, problem.input_span().end);
-            Operand { array, format, offset, span }
+            Operand { array, format, offset, span, storage }
         }
     }
 
@@ -127,7 +128,7 @@ impl<'a> Chain<'a> {
         // Regions count complex elements.
         self.regions.push(if format == Format::Real { span.div_ceil(2) } else { span });
         let array = Array::Workspace((self.regions.len() - 1) as u8);
-        (Operand { array, format, offset: 0, span }, strides)
+        (Operand { array, format, offset: 0, span, storage: Storage::of(self.problem.precision) }, strides)
     }
 
     /// Reals to half of their spectrum: lines first, with as many other dimensions in the same pass as pays, then what
@@ -150,12 +151,31 @@ impl<'a> Chain<'a> {
             self.split(own.n, |beside, around| make(beside, around, 1.0), |rest| self.after(own, rest));
         let around: Vec<Dim> = rest.iter().chain(&problem.batch).copied().collect();
         let scale = if rest.is_empty() { problem.scale } else { 1.0 };
-        let line = Line { kept: !rest.is_empty(), own: points, ..make(beside, &around, scale) };
-        self.line(&line)?;
-        match self.after(own, &rest) {
-            Some(complex) => self.complex(complex, [Array::Output; 2]),
-            None => Ok(()),
+        let Some(mut complex) = self.after(own, &rest) else {
+            return self.line(&Line { own: points, ..make(beside, &around, scale) });
+        };
+        if problem.keeps_results() {
+            self.line(&Line { kept: true, own: points, ..make(beside, &around, scale) })?;
+            return self.complex(complex, [Array::Output; 2]);
         }
+        // What is not done yet is kept as it is computed: packed, in the order in which it will be written.
+        let lengths: Vec<u64> = complex.transform.iter().chain(&complex.batch).map(|dim| dim.n).collect();
+        let like: Vec<i64> = complex.transform.iter().chain(&complex.batch).map(|dim| dim.os).collect();
+        let (region, strides) = self.region(&lengths, &like, Format::Interleaved);
+        // In the order of `after`: what is left, repeated dimensions, those beside the line, the line.
+        let dims = complex.transform.iter_mut().chain(&mut complex.batch);
+        dims.zip(&strides).for_each(|(dim, &stride)| dim.is = stride);
+        (complex.input, complex.input_offset) = (region.format, region.offset);
+        (complex.placement, complex.storage[0]) = (Placement::OutOfPlace, None);
+        let mut moved = strides.into_iter();
+        let (mut own, mut around, mut beside) = (own, around, beside);
+        around.iter_mut().zip(moved.by_ref()).for_each(|(dim, stride)| dim.os = stride);
+        beside.iter_mut().zip(moved.by_ref()).for_each(|((dim, _), stride)| dim.os = stride);
+        own.os = moved.next().unwrap_or(1);
+        let sides = [self.operand(false), region];
+        let line = Line::between(formula, false, own, beside, &around, sides, scale);
+        self.line(&Line { kept: true, own: points, ..line })?;
+        self.complex(complex, [region.array, Array::Output])
     }
 
     /// The dimensions that are left once a spectrum lies in the output, as a complex problem in place.
@@ -173,6 +193,7 @@ impl<'a> Chain<'a> {
             input_offset: problem.output_offset,
             input: problem.output,
             placement: Placement::InPlace,
+            storage: [problem.storage[1]; 2],
             max_workspace: None,
             ..problem.clone()
         })
@@ -191,7 +212,7 @@ impl<'a> Chain<'a> {
         let mut around: Vec<Dim> = rest.iter().chain(&problem.batch).copied().collect();
         let mut from = sides[0];
         if let Some(mut complex) = self.before(own, &rest) {
-            if problem.placement == Placement::OutOfPlace {
+            if problem.placement == Placement::OutOfPlace || !problem.keeps_results() {
                 // What the lines will read lies packed, in the order in which it came.
                 let dims: Vec<&mut Dim> = complex.transform.iter_mut().chain(&mut complex.batch).collect();
                 let lengths: Vec<u64> = dims.iter().map(|dim| dim.n).collect();
@@ -200,6 +221,7 @@ impl<'a> Chain<'a> {
                 dims.into_iter().zip(&strides).for_each(|(dim, &stride)| dim.os = stride);
                 from = operand;
                 (complex.output, complex.output_offset) = (operand.format, operand.offset);
+                (complex.placement, complex.storage[1]) = (Placement::OutOfPlace, None);
                 let packed: Vec<Dim> = complex.transform.iter().chain(&complex.batch).copied().collect();
                 // In the order of `before`: what is left, repeated dimensions, those beside the line, the line.
                 let mut moved = packed.into_iter().map(|dim| dim.os);
@@ -230,6 +252,7 @@ impl<'a> Chain<'a> {
             batch,
             output_offset: problem.input_offset,
             output: problem.input,
+            storage: [problem.storage[0]; 2],
             scale: 1.0,
             max_workspace: None,
             ..problem.clone()
@@ -348,7 +371,9 @@ impl<'a> Chain<'a> {
         // Lines that change places in place would overwrite what others have still to read.
         let moves =
             problem.placement == Placement::InPlace && (is != os || input.0.offset != output.0.offset);
-        let staged = moves.then(|| self.region(&lengths, &os, Format::Real));
+        // What lies between passes is kept as it is computed.
+        let between = dims.len() > 1 && !problem.keeps_results();
+        let staged = (moves || between).then(|| self.region(&lengths, &os, Format::Real));
         let mut at = input;
         for (d, real) in dims.iter().enumerate() {
             let last = d + 1 == dims.len();

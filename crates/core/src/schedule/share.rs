@@ -52,7 +52,8 @@ impl Scheduler<'_> {
             }
         }
         let (cost, shared) = best?;
-        let apart = self.tile(&group[1..], plans)?.cost + self.tile(&group[..1], plans)?.cost;
+        let moved = cost::moved(2, self.problem.precision, self.problem.stored());
+        let apart = moved * (self.tile(&group[1..], plans)?.cost + self.tile(&group[..1], plans)?.cost);
         // Two passes may share a launch, where an item is all that is transformed together.
         let item = lengths.iter().product::<u64>() * self.problem.precision.complex_bytes();
         let whole = group.len() == self.problem.transform.len() && fuse::pays(self.problem, self.limits);

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use half::{bf16, f16};
 use num_complex::Complex;
 use rand::Rng;
 use warpfft_core::kernel::Type;
 use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Options, Report, simulate_with};
-use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem, Storage};
 use warpfft_core::program::{Binding, Program, Table};
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
@@ -55,19 +56,23 @@ impl Case {
 
 /// Uniform random numbers, rounded to the precision of the problem so that the reference sees the same input.
 pub fn random(len: usize, precision: Precision) -> Vec<C64> {
+    random_in(len, Storage::of(precision))
+}
+
+/// Uniform random numbers, rounded to how they are kept.
+pub fn random_in(len: usize, storage: Storage) -> Vec<C64> {
     let mut rng = rand::rng();
-    let mut real = || {
-        let x: f64 = rng.random_range(-1.0..1.0);
-        if precision == Precision::F32 { f64::from(x as f32) } else { x }
-    };
+    let mut real = || storage.rounded(rng.random_range(-1.0..1.0));
     (0..len).map(|_| Complex::new(real(), real())).collect()
 }
 
-fn planes(data: &[C64], format: Format, precision: Precision) -> Vec<GlobalBuffer> {
+fn planes(data: &[C64], format: Format, storage: Storage) -> Vec<GlobalBuffer> {
     let memory = |reals: Vec<f64>| {
-        GlobalBuffer::initialised(match precision {
-            Precision::F32 => Memory::F32(reals.into_iter().map(|x| x as f32).collect()),
-            Precision::F64 => Memory::F64(reals),
+        GlobalBuffer::initialised(match storage {
+            Storage::F16 => Memory::F16(reals.into_iter().map(f16::from_f64).collect()),
+            Storage::Bf16 => Memory::Bf16(reals.into_iter().map(bf16::from_f64).collect()),
+            Storage::F32 => Memory::F32(reals.into_iter().map(|x| x as f32).collect()),
+            Storage::F64 => Memory::F64(reals),
         })
     };
     match format {
@@ -83,6 +88,8 @@ fn reals(buffer: &GlobalBuffer) -> Vec<f64> {
     match &buffer.data {
         Memory::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
         Memory::F64(v) => v.clone(),
+        Memory::F16(v) => v.iter().map(|&x| x.to_f64()).collect(),
+        Memory::Bf16(v) => v.iter().map(|&x| x.to_f64()).collect(),
         other => panic!("unexpected element type {:?}", other.elem()),
     }
 }
@@ -124,8 +131,9 @@ pub fn run_in(
 ) -> Result<(Vec<C64>, Report), String> {
     let problem = &program.problem;
     let elem = if problem.precision == Precision::F32 { Type::F32 } else { Type::F64 };
-    let mut inputs = planes(input, problem.input, problem.precision);
-    let mut outputs = planes(output, problem.output, problem.precision);
+    let [read, written] = problem.stored();
+    let mut inputs = planes(input, problem.input, read);
+    let mut outputs = planes(output, problem.output, written);
     let mut tables: Vec<GlobalBuffer> = program
         .tables
         .iter()

@@ -1,6 +1,7 @@
 //! Whether a candidate's output is that of the cost model's choice, on random data of the whole problem.
 
-use warpfft_core::problem::{Placement, Precision, Problem};
+use half::{bf16, f16};
+use warpfft_core::problem::{Placement, Precision, Problem, Storage};
 
 use crate::device::backend::HostJob;
 use crate::error::Error;
@@ -10,11 +11,14 @@ use crate::room;
 use crate::span;
 
 /// Relative distance of two right outputs at most.
-pub(super) fn tolerance(precision: Precision) -> f64 {
-    match precision {
+pub(super) fn tolerance(problem: &Problem) -> f64 {
+    let computed = match problem.precision {
         Precision::F32 => 1e-5,
         Precision::F64 => 1e-13,
-    }
+    };
+    // What is nearly between two numbers may be rounded to either.
+    let kept = problem.stored()[1].unit();
+    if kept > Storage::of(problem.precision).unit() { 2.0 * kept } else { computed }
 }
 
 /// Two planes of bytes, aligned for any number; the second is empty for interleaved data.
@@ -26,9 +30,9 @@ struct Planes([(Vec<u64>, usize); 2]);
 const PERIOD: u64 = (1 << 25) - 40;
 
 impl Planes {
-    fn noise(bytes: [u64; 2], precision: Precision) -> Result<Self, Error> {
+    fn noise(bytes: [u64; 2], storage: Storage) -> Result<Self, Error> {
         let plane = |bytes: u64| {
-            let noise = measure::noise(bytes.min(PERIOD), precision == Precision::F64, "processor")?;
+            let noise = measure::noise(bytes.min(PERIOD), storage, "processor")?;
             let mut words: Vec<u64> = bytemuck::pod_collect_to_vec(&noise);
             let wanted = bytes.div_ceil(8) as usize;
             let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
@@ -51,13 +55,19 @@ impl Planes {
     }
 
     /// All numbers, one after the other.
-    fn numbers(&self, precision: Precision) -> Box<dyn Iterator<Item = f64> + '_> {
+    fn numbers(&self, storage: Storage) -> Box<dyn Iterator<Item = f64> + '_> {
         let planes = self.bytes().into_iter();
-        match precision {
-            Precision::F32 => {
+        match storage {
+            Storage::F16 => {
+                Box::new(planes.flat_map(bytemuck::cast_slice::<u8, f16>).copied().map(f64::from))
+            }
+            Storage::Bf16 => {
+                Box::new(planes.flat_map(bytemuck::cast_slice::<u8, bf16>).copied().map(f64::from))
+            }
+            Storage::F32 => {
                 Box::new(planes.flat_map(bytemuck::cast_slice::<u8, f32>).copied().map(f64::from))
             }
-            Precision::F64 => Box::new(planes.flat_map(bytemuck::cast_slice::<u8, f64>).copied()),
+            Storage::F64 => Box::new(planes.flat_map(bytemuck::cast_slice::<u8, f64>).copied()),
         }
     }
 }
@@ -77,9 +87,10 @@ impl<'a> Judge<'a> {
     pub fn new(problem: &'a Problem, right: &Plan) -> Result<Self, Error> {
         let (read, write) = (span::read_bytes(problem)?, span::written_bytes(problem)?);
         let in_place = problem.placement == Placement::InPlace;
-        let before = Planes::noise(write, problem.precision)?;
-        let input = (!in_place).then(|| Planes::noise(read, problem.precision)).transpose()?;
-        let mut judge = Self { problem, input, before, right: Planes::noise([0, 0], problem.precision)? };
+        let [from, to] = problem.stored();
+        let before = Planes::noise(write, to)?;
+        let input = (!in_place).then(|| Planes::noise(read, from)).transpose()?;
+        let mut judge = Self { problem, input, before, right: Planes::noise([0, 0], to)? };
         judge.right = judge.run(right)?;
         Ok(judge)
     }
@@ -95,8 +106,8 @@ impl<'a> Judge<'a> {
     pub fn distance(&self, plan: &Plan) -> Result<f64, Error> {
         let got = self.run(plan)?;
         let (mut apart, mut size) = (0.0, 0.0);
-        let precision = self.problem.precision;
-        for (got, want) in got.numbers(precision).zip(self.right.numbers(precision)) {
+        let [_, storage] = self.problem.stored();
+        for (got, want) in got.numbers(storage).zip(self.right.numbers(storage)) {
             apart += (got - want).powi(2);
             size += want.powi(2);
         }

@@ -3,6 +3,7 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
+use half::{bf16, f16};
 use rayon::prelude::*;
 
 use crate::error::Error;
@@ -12,6 +13,18 @@ use crate::host::Real;
 pub(super) trait Sample: Real + Into<f64> {
     /// A number from -1 up to 1, from as many bits as it holds.
     fn sample(bits: u64) -> Self;
+}
+
+impl Sample for f16 {
+    fn sample(bits: u64) -> Self {
+        Self::from_f64(f64::sample(bits & !0 << 53))
+    }
+}
+
+impl Sample for bf16 {
+    fn sample(bits: u64) -> Self {
+        Self::from_f64(f64::sample(bits & !0 << 56))
+    }
 }
 
 impl Sample for f32 {

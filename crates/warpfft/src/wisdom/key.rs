@@ -50,6 +50,10 @@ pub fn problem_key(problem: &Problem) -> String {
         Precision::F32 => " f32",
         Precision::F64 => " f64",
     };
+    if problem.storage != [None; 2] {
+        let [input, output] = problem.stored();
+        let _ = write!(key, " kept {input}:{output}");
+    }
     if problem.placement == Placement::InPlace {
         key += " in-place";
     }
@@ -138,7 +142,7 @@ fn repeated(problem: &Problem) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use warpfft_core::problem::RealKind;
+    use warpfft_core::problem::{RealKind, Storage};
     use warpfft_core::request::Fft;
 
     use super::*;
@@ -208,6 +212,9 @@ mod tests {
         assert_eq!(key(base().inverse().scale(0.5)), key(base()));
         let others = [
             base().f64(),
+            base().f16(),
+            base().bf16(),
+            base().storages(Storage::F32, Storage::F16),
             base().in_place(),
             base().in_place().max_workspace(0),
             base().planar(),
@@ -220,6 +227,6 @@ mod tests {
         assert!(keys.iter().all(|key| !key.contains('\n')));
         keys.sort();
         keys.dedup();
-        assert_eq!(keys.len(), 9, "{keys:?}");
+        assert_eq!(keys.len(), 12, "{keys:?}");
     }
 }

@@ -52,6 +52,7 @@ pub fn packed(shape: &[u64], batch: u64) -> Problem {
         input_offset: 0,
         output_offset: 0,
         precision: Precision::F32,
+        storage: [None; 2],
         input: Format::Interleaved,
         output: Format::Interleaved,
         placement: Placement::OutOfPlace,

@@ -123,6 +123,9 @@ impl Writer<'_> {
         if from.is_int() && to.is_int() && from.bytes() == to.bytes() {
             return self.copy(inst.results[0], inst.args[0]);
         }
+        if self.brain(inst, from, to) {
+            return;
+        }
         let rounding = match (from.is_float(), to.is_float()) {
             (true, false) => ".rni",
             (false, true) => ".rn",

@@ -7,6 +7,7 @@
 //! product and a sum into one instruction that the kernel did not ask for.
 
 mod arith;
+mod brain;
 mod isa;
 mod memory;
 mod sync;

@@ -5,6 +5,7 @@
 //! vectors, since an access starts at a multiple of its width.
 
 mod arith;
+mod halves;
 mod layout;
 mod memory;
 
@@ -34,7 +35,7 @@ pub fn wgsl(kernel: &Verified<Kernel>, browser: bool) -> Result<String, EmitErro
         constants: constants(kernel),
         out: String::with_capacity(1024 + kernel.types.len() * BYTES_PER_INST),
         depth: 1,
-        used: Used::default(),
+        used: Uses::default(),
     };
     writer.block(&kernel.body)?;
     Ok(writer.finish())
@@ -42,10 +43,14 @@ pub fn wgsl(kernel: &Verified<Kernel>, browser: bool) -> Result<String, EmitErro
 
 /// What the text needs in front of the function.
 #[derive(Default)]
-struct Used {
+struct Uses {
     f16: bool,
     subgroups: bool,
     mul_hi: bool,
+    from_f16: bool,
+    to_f16: bool,
+    to_bf16: bool,
+    narrowed: bool,
 }
 
 struct Writer<'k> {
@@ -56,7 +61,7 @@ struct Writer<'k> {
     out: String,
     /// Nesting, for indentation.
     depth: usize,
-    used: Used,
+    used: Uses,
 }
 
 /// Name of a type in WGSL.
@@ -69,7 +74,7 @@ fn name(ty: Type) -> &'static str {
         Type::F32 => "f32",
         Type::F64 => "f64",
         Type::F16 => "f16",
-        // Refused before they are printed.
+        // Refused before they are printed, or bits.
         Type::U64 => "u64",
         Type::Bf16 => "bf16",
     }
@@ -79,7 +84,7 @@ impl<'k> Writer<'k> {
     fn finish(self) -> String {
         let kernel = self.kernel;
         let mut text = String::with_capacity(self.out.len() + 1024);
-        if self.used.f16 || kernel.buffers.iter().any(|b| b.elem == Type::F16) {
+        if self.used.f16 {
             text.push_str("enable f16;\n");
         }
         if self.used.subgroups && self.browser {
@@ -89,6 +94,7 @@ impl<'k> Writer<'k> {
         if self.used.mul_hi {
             text.push_str(MUL_HI);
         }
+        halves::functions(&self.used, &mut text);
         put!(text, "\n@compute @workgroup_size({})\nfn {}(\n", kernel.threads, kernel.name);
         text.push_str("    @builtin(workgroup_id) group: vec3<u32>,\n");
         text.push_str("    @builtin(num_workgroups) groups: vec3<u32>,\n");
@@ -171,7 +177,7 @@ impl<'k> Writer<'k> {
             let ty = self.kernel.ty(value);
             let would_work = match ty {
                 Type::U64 => "u32 does",
-                Type::Bf16 => "f32 and f16 do",
+                Type::Bf16 if !halves::only_keeps(self.kernel, inst) => "f32 and f16 do",
                 Type::F64 if self.browser => "f32 does; outside browsers Vulkan has f64",
                 _ => "",
             };
@@ -191,7 +197,7 @@ impl<'k> Writer<'k> {
                 return Err(EmitError::Constant { kernel: kernel(), value, ty, target: target() });
             }
         }
-        self.used.f16 |= inst.results.iter().any(|&v| self.kernel.ty(v) == Type::F16);
+        self.used.f16 |= self.layout.native();
         self.used.subgroups |= matches!(inst.op, Op::Shuffle(_) | Op::Special(Special::Lane));
         self.used.mul_hi |= inst.op == Op::MulHi;
         Ok(())
@@ -285,6 +291,10 @@ impl<'k> Writer<'k> {
             Type::I32 if bits as u32 as i32 == i32::MIN => self.out.push_str("(-2147483647i - 1i)"),
             Type::I32 => put!(self.out, "{}i", bits as u32 as i32),
             Type::F32 => put!(self.out, "{:?}f", float as f32),
+            Type::F16 if self.is_bits(Type::F16) => {
+                put!(self.out, "{}u", half::f16::from_f64(float).to_bits())
+            }
+            Type::Bf16 => put!(self.out, "{}u", half::bf16::from_f64(float).to_bits()),
             Type::F16 => put!(self.out, "{float:?}h"),
             Type::F64 => put!(self.out, "{float:?}lf"),
             _ => put!(self.out, "{}u", bits as u32),
@@ -293,7 +303,8 @@ impl<'k> Writer<'k> {
 
     /// The same where the type cannot be left to inference.
     fn typed(&mut self, value: Value) {
-        put!(self.out, "{}(", name(self.kernel.ty(value)));
+        let ty = self.kernel.ty(value);
+        put!(self.out, "{}(", if self.is_bits(ty) { "u32" } else { name(ty) });
         self.operand(value);
         self.out.push(')');
     }

@@ -20,6 +20,7 @@ mod tests;
 pub use cse::share;
 pub use dce::drop_dead;
 pub use hoist::{Reach, hoist};
+pub(crate) use legal::SINGLE_HALVES;
 pub use legal::legalise;
 pub use order::order;
 pub use pressure::max_live;

@@ -138,7 +138,8 @@ impl Lowering<'_> {
         let whole = std::mem::replace(&mut self.digits, digits);
         let direction = std::mem::replace(&mut self.direction, Direction::Forward);
         let strides = self.digits.weights(|digit| if writes { digit.os } else { digit.is });
-        let layout = Layout { register: None, order: self.digits.by_stride(&[], &strides), block: None };
+        let order = self.digits.by_stride(&[], &strides);
+        let layout = Layout { register: None, order, block: None, pair: None };
         let slots: Vec<u32> = self.slots_of(&layout).collect();
         let chunks = slots.chunks(AT_ONCE);
         let last = chunks.len() - 1;
@@ -258,7 +259,8 @@ impl Lowering<'_> {
 
     /// The number that some digits of a slot's element spell.
     fn number(&mut self, layout: &Layout, slot: u32, counts: impl Fn(&Digit) -> bool) -> Value {
-        let weights = self.digits.weights(|digit| i64::from(counts(digit)));
+        // Of a fold alone the first repeated dimension counts.
+        let weights = self.digits.weights(|digit| i64::from(counts(digit)) * digit.number.max(1));
         let at = self.linear(layout, slot, &weights);
         let thread = at.thread.unwrap_or_else(|| self.b.u32(0));
         self.b.add_const(thread, at.constant as u64)
@@ -377,7 +379,8 @@ impl Lowering<'_> {
                 holder = if mirrored { Holder::Shared(dealt, most) } else { Holder::Part(dealt, most) };
             }
         }
-        let weights = self.digits.weights(|digit| digit.batch.map_or(0, |d| 2 * rows.repeated[d]));
+        let weights =
+            self.digits.weights(|digit| digit.batch.map_or(0, |d| 2 * digit.number * rows.repeated[d]));
         let own = self.linear(layout, slot, &weights);
         let thread = own.thread.unwrap_or_else(|| self.b.u32(0));
         let mut base = self.b.add_const(thread, own.constant as u64);

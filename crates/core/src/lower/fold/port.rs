@@ -78,39 +78,39 @@ impl Lowering<'_> {
     pub(super) fn get_point(&mut self, port: &Port, index: Value, on: Option<Value>) -> Cx {
         let pointers = self.pointers_at(port, index);
         if let [re, im] = pointers[..] {
-            let mut part = |ptr| self.b.load(ptr, 0, 1, port.cache, on)[0];
+            let mut part = |ptr| self.get(ptr, 0, 1, port.cache, on)[0];
             return Cx { re: part(re), im: part(im) };
         }
-        let x = self.b.load(pointers[0], 0, 2, port.cache, on);
+        let x = self.get(pointers[0], 0, 2, port.cache, on);
         Cx { re: x[0], im: x[1] }
     }
 
     /// The real at an index; 0 where `on` does not hold.
     pub(super) fn get_real(&mut self, port: &Port, index: Value, on: Option<Value>) -> Value {
         let ptr = self.pointers_at(port, index)[0];
-        self.b.load(ptr, 0, 1, port.cache, on)[0]
+        self.get(ptr, 0, 1, port.cache, on)[0]
     }
 
     pub(super) fn put_point(&mut self, port: &Port, index: Value, x: Cx, on: Option<Value>) {
         let pointers = self.pointers_at(port, index);
         if let [re, im] = pointers[..] {
-            self.b.store(re, 0, &[x.re], port.cache, on);
-            self.b.store(im, 0, &[x.im], port.cache, on);
+            self.set(re, 0, &[x.re], port.cache, on);
+            self.set(im, 0, &[x.im], port.cache, on);
         } else {
-            self.b.store(pointers[0], 0, &[x.re, x.im], port.cache, on);
+            self.set(pointers[0], 0, &[x.re, x.im], port.cache, on);
         }
     }
 
     pub(super) fn put_real(&mut self, port: &Port, index: Value, x: Value, on: Option<Value>) {
         let ptr = self.pointers_at(port, index)[0];
-        self.b.store(ptr, 0, &[x], port.cache, on);
+        self.set(ptr, 0, &[x], port.cache, on);
     }
 
     /// The reals at an even index and behind it, both of which are there if the first is.
     pub(super) fn get_pair(&mut self, port: &Port, index: Value, on: Option<Value>) -> [Value; 2] {
         if port.pairs {
             let ptr = self.pointers_at(port, index)[0];
-            let both = self.b.load(ptr, 0, 2, port.cache, on);
+            let both = self.get(ptr, 0, 2, port.cache, on);
             return [both[0], both[1]];
         }
         let next = self.b.add_const(index, 1);
@@ -120,7 +120,7 @@ impl Lowering<'_> {
     pub(super) fn put_pair(&mut self, port: &Port, index: Value, [x, y]: [Value; 2], on: Option<Value>) {
         if port.pairs {
             let ptr = self.pointers_at(port, index)[0];
-            return self.b.store(ptr, 0, &[x, y], port.cache, on);
+            return self.set(ptr, 0, &[x, y], port.cache, on);
         }
         let next = self.b.add_const(index, 1);
         self.put_real(port, index, x, on);

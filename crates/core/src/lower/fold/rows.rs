@@ -87,15 +87,16 @@ impl Lowering<'_> {
         let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
         let block = cut.map(|cut| if writes { cut.after } else { cut.before });
         let order = self.digits.by_stride(&[low, high, block], &weights);
-        let layout = Layout { register, order, block };
+        let layout = Layout { register, order, block, pair: None };
         let (staged, _) = wavefronts(&self.digits, &layout, &weights, threads, bytes);
         let way = self.pass.way(writes);
         let items = self.item_digits(fold, way, writes, rows.dealt);
         let strides = items.weights(|digit| if writes { digit.os } else { digit.is });
-        let layout = Layout { register: None, order: items.by_stride(&[], &strides), block: None };
+        let order = items.by_stride(&[], &strides);
+        let layout = Layout { register: None, order, block: None, pair: None };
         let folded = self.pass.axes.len() - 1;
         let weights = items.weights(|digit| match (digit.batch, digit.axis) {
-            (Some(d), _) => rows.repeated[d],
+            (Some(d), _) => digit.number * rows.repeated[d],
             (None, Some(axis)) if axis == folded => 1,
             (None, axis) => axis.map_or(0, |axis| rows.axes[axis]),
         });
@@ -107,7 +108,7 @@ impl Lowering<'_> {
     /// Distance of each digit of the tile.
     pub(super) fn weights_in(&self, rows: &Rows, writes: bool) -> Vec<i64> {
         self.digits.weights(|digit| match (digit.batch, digit.axis) {
-            (Some(d), _) => rows.repeated[d],
+            (Some(d), _) => digit.number * rows.repeated[d],
             (None, Some(axis)) => {
                 let dim = &self.pass.axes[axis].dim;
                 let index = if writes { digit.os / dim.os } else { digit.is / dim.is };

@@ -297,6 +297,7 @@ impl Chain<'_> {
             input_offset: from.operand.offset,
             output_offset: to.operand.offset,
             precision: self.problem.precision,
+            storage: [from.operand.storage, to.operand.storage].map(Some),
             input: from.operand.format,
             output: to.operand.format,
             placement: if in_place { Placement::InPlace } else { Placement::OutOfPlace },

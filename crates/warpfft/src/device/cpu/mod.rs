@@ -36,6 +36,9 @@ pub(crate) trait CpuReal: Real + DctNum {
 
     /// The nearest value of this type.
     fn nearest(x: f64) -> Self;
+
+    /// The same value.
+    fn widened(self) -> f64;
 }
 
 impl CpuReal for f32 {
@@ -46,6 +49,10 @@ impl CpuReal for f32 {
     fn nearest(x: f64) -> Self {
         x as Self
     }
+
+    fn widened(self) -> f64 {
+        self.into()
+    }
 }
 
 impl CpuReal for f64 {
@@ -55,6 +62,10 @@ impl CpuReal for f64 {
 
     fn nearest(x: f64) -> Self {
         x
+    }
+
+    fn widened(self) -> f64 {
+        self
     }
 }
 

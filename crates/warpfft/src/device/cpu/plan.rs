@@ -91,12 +91,14 @@ impl<T: CpuReal> Execute for CpuPlan<T> {
 
     fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
         let mut stage = self.stage()?;
-        let output = View::writing(job.output, self.problem.output);
+        let [read, written] = self.problem.stored();
+        let output = View::writing(job.output, self.problem.output, written);
         let input = match job.input {
-            Some(planes) => View::reading(planes, self.problem.input),
+            Some(planes) => View::reading(planes, self.problem.input, read),
             None => output.seen_as(self.problem.input),
         };
-        let stage = View::writing([bytemuck::cast_slice_mut(&mut stage), &mut []], self.split.stage_format);
+        let planes = [bytemuck::cast_slice_mut(&mut stage), &mut []];
+        let stage = View::writing(planes, self.split.stage_format, T::STORAGE);
         let view = |array: Array| match array {
             Array::Input => input,
             Array::Output => output,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use rayon::prelude::*;
-use warpfft_core::problem::Placement;
+use warpfft_core::problem::{Placement, Storage};
 
 use super::CpuReal;
 use super::plan::CpuPlan;
@@ -18,14 +18,14 @@ use crate::peers::{PeerReport, PeerTime};
 use crate::span;
 
 /// A copy by all threads.
-fn copy<T: CpuReal>(from: &[T], to: &mut [T]) {
-    let share = from.len().div_ceil(rayon::current_num_threads()).max(4096);
+fn copy(from: &[u8], to: &mut [u8]) {
+    let share = from.len().div_ceil(rayon::current_num_threads()).next_multiple_of(64).max(1 << 14);
     to.par_chunks_mut(share).zip(from.par_chunks(share)).for_each(|(to, from)| to.copy_from_slice(from));
 }
 
-/// Numbers to measure with.
-fn noise<T: CpuReal>(bytes: u64) -> Result<Vec<T>, Error> {
-    let noise = measure::noise(bytes, size_of::<T>() == 8, "processor")?;
+/// Numbers to measure with, of so many bytes as they are kept, in whole numbers of the computed type.
+fn noise<T: CpuReal>(bytes: u64, storage: Storage) -> Result<Vec<T>, Error> {
+    let noise = measure::noise(bytes.next_multiple_of(size_of::<T>() as u64), storage, "processor")?;
     Ok(bytemuck::pod_collect_to_vec(&noise))
 }
 
@@ -35,7 +35,8 @@ const CACHE_BYTES: u64 = 32 << 20;
 /// Sets of host arrays, one after the other in one allocation.
 struct Sets<T> {
     data: Vec<T>,
-    each: usize,
+    /// Bytes of each.
+    bytes: usize,
     stride: usize,
 }
 
@@ -43,22 +44,18 @@ struct Sets<T> {
 const ALIGNMENT: u64 = 64;
 
 impl<T: CpuReal> Sets<T> {
-    fn new(bytes: u64, sets: u64) -> Result<Self, Error> {
-        let elements = |bytes: u64| bytes as usize / size_of::<T>();
+    fn new(bytes: u64, storage: Storage, sets: u64) -> Result<Self, Error> {
         let stride = bytes.next_multiple_of(ALIGNMENT);
-        Ok(Self {
-            data: noise(stride.saturating_mul(sets))?,
-            each: elements(bytes),
-            stride: elements(stride),
-        })
+        let data = noise(stride.saturating_mul(sets), storage)?;
+        Ok(Self { data, bytes: bytes as usize, stride: stride as usize / size_of::<T>() })
     }
 
-    fn get(&self, set: u64) -> &[T] {
-        &self.data[set as usize * self.stride..][..self.each]
+    fn get(&self, set: u64) -> &[u8] {
+        &bytemuck::cast_slice(&self.data[set as usize * self.stride..])[..self.bytes]
     }
 
-    fn get_mut(&mut self, set: u64) -> &mut [T] {
-        &mut self.data[set as usize * self.stride..][..self.each]
+    fn get_mut(&mut self, set: u64) -> &mut [u8] {
+        &mut bytemuck::cast_slice_mut(&mut self.data[set as usize * self.stride..])[..self.bytes]
     }
 }
 
@@ -96,19 +93,21 @@ impl<'a, T: CpuReal> Bench<'a, T> {
         let in_place = problem.placement == Placement::InPlace;
         let bytes = measure::bytes(problem);
         let turns = Turns::of(timing, bytes, CACHE_BYTES, u64::MAX);
-        let sets = |planes: [u64; 2]| {
-            Ok::<_, Error>([Sets::<T>::new(planes[0], turns.sets)?, Sets::new(planes[1], turns.sets)?])
+        let sets = |planes: [u64; 2], storage| {
+            let plane = |bytes| Sets::<T>::new(bytes, storage, turns.sets);
+            Ok::<_, Error>([plane(planes[0])?, plane(planes[1])?])
         };
-        let (input, output) = (sets(if in_place { [0, 0] } else { read })?, sets(write)?);
+        let [from, to] = problem.stored();
+        let (input, output) = (sets(if in_place { [0, 0] } else { read }, from)?, sets(write, to)?);
         Ok(Self { plan, bytes, turns, in_place, input, output })
     }
 
     fn contest(&mut self, budget: Duration) -> Result<Measurement, Error> {
         let Self { plan, bytes, turns, in_place, input, output, .. } = self;
         let (bytes, in_place, turns) = (*bytes, *in_place, &*turns);
-        let source = Sets::<T>::new(bytes / 2, turns.sets)?;
-        let target = RefCell::new(Sets::<T>::new(bytes / 2, turns.sets)?);
-        let copier = |copy: fn(&[T], &mut [T])| -> Timed<'_> {
+        let source = Sets::<T>::new(bytes / 2, T::STORAGE, turns.sets)?;
+        let target = RefCell::new(Sets::<T>::new(bytes / 2, T::STORAGE, turns.sets)?);
+        let copier = |copy: fn(&[u8], &mut [u8])| -> Timed<'_> {
             let (source, target) = (&source, &target);
             Box::new(move |repeats| {
                 measure::clock(repeats, || {
@@ -123,8 +122,8 @@ impl<'a, T: CpuReal> Bench<'a, T> {
         let transform: Timed<'_> = Box::new(|repeats| {
             measure::clock(repeats, || {
                 let set = turns.next();
-                let planes = input.each_ref().map(|plane| bytemuck::cast_slice(plane.get(set)));
-                let output = output.each_mut().map(|plane| bytemuck::cast_slice_mut(plane.get_mut(set)));
+                let planes = input.each_ref().map(|plane| plane.get(set));
+                let output = output.each_mut().map(|plane| plane.get_mut(set));
                 plan.run(HostJob { input: (!in_place).then_some(planes), output })
             })
         });
@@ -134,7 +133,7 @@ impl<'a, T: CpuReal> Bench<'a, T> {
     #[cfg(feature = "peers")]
     fn fftw(&mut self, budget: Duration) -> Result<PeerTime, Error> {
         // Planning overwrites its arrays: not those that are measured on.
-        let trial = |like: &Sets<T>| noise::<T>((like.stride * size_of::<T>()) as u64);
+        let trial = |like: &Sets<T>| noise::<T>((like.stride * size_of::<T>()) as u64, T::STORAGE);
         let mut trial = [trial(&self.input[0])?, trial(&self.output[0])?];
         let [input, output] = &mut trial;
         let target = output.as_mut_ptr().cast();

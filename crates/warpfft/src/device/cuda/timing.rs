@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use warpfft_core::problem::Precision;
+use warpfft_core::problem::Storage;
 #[cfg(feature = "peers")]
 use warpfft_core::problem::{Placement, Problem};
 
@@ -38,10 +38,10 @@ impl Plane {
     }
 
     /// Fills it with numbers to measure with, the same ones again and again.
-    fn fill(&self, stream: &Stream, double: bool) -> Result<(), Error> {
+    fn fill(&self, stream: &Stream, storage: Storage) -> Result<(), Error> {
         const PIECE: u64 = 32 << 20;
         let bytes = self.buffer.bytes();
-        let piece = measure::noise(PIECE.min(bytes), double, "processor")?;
+        let piece = measure::noise(PIECE.min(bytes), storage, "processor")?;
         stream.upload(&self.buffer, &piece)?;
         let mut at = piece.len() as u64;
         while at < bytes {
@@ -123,10 +123,13 @@ impl<'a> Bench<'a> {
         let sets = Sets::new(context, work.spans()?, turns.sets)?;
         let half = copy::rounded(bytes / 2);
         let copied = Sets::new(context, [[half, 0], [half, 0]], turns.sets)?;
-        let double = problem.precision == Precision::F64;
+        let [from, to] = problem.stored();
         // In place and again and again, values grow without bounds; the time of an operation does not depend on them.
-        for plane in sets.input.iter().chain(&sets.output).chain(&copied.input[..1]) {
-            plane.fill(&stream, double)?;
+        for plane in sets.input.iter().chain(&copied.input[..1]) {
+            plane.fill(&stream, from)?;
+        }
+        for plane in &sets.output {
+            plane.fill(&stream, to)?;
         }
         Ok(Self { context, turns, stream, workspace, sets, copied, bytes })
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use warpfft_core::problem::{Precision, Problem};
+use warpfft_core::problem::Problem;
 
 use super::Gpu;
 use super::bound::{Bound, WgpuBuffers};
@@ -28,13 +28,12 @@ impl Set {
     fn new(work: &WgpuWork, problem: &Problem) -> Result<Self, Error> {
         let read = span::read_bytes(problem)?;
         let written = work.written()?;
-        let double = problem.precision == Precision::F64;
-        let noise = |plane: usize| measure::noise(read[plane].max(written[plane]), double, "processor");
-        let (re, im) = (noise(0)?, noise(1)?);
-        Ok(Self {
-            input: work.planes([&re, &im], read, true)?,
-            output: work.planes([&re, &im], written, true)?,
-        })
+        let noise = |bytes: [u64; 2], storage| -> Result<[Option<wgpu::Buffer>; 2], Error> {
+            let plane = |plane: usize| measure::noise(bytes[plane], storage, "processor");
+            work.planes([&plane(0)?, &plane(1)?], bytes, true)
+        };
+        let [from, to] = problem.stored();
+        Ok(Self { input: noise(read, from)?, output: noise(written, to)? })
     }
 
     fn bind(&self, work: &WgpuWork) -> Result<Bound, Error> {

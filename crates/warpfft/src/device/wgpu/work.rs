@@ -80,7 +80,16 @@ impl WgpuWork {
             let buffer = buffer(&self.gpu, bytes[which], DATA)?;
             if fill {
                 let content = &host[which][..bytes[which] as usize];
-                self.gpu.guarded(0, || self.gpu.queue.write_buffer(&buffer, 0, content))?;
+                // Copies are of whole words.
+                let (words, rest) = content.split_at(content.len() / 4 * 4);
+                let mut last = [0; 4];
+                last[..rest.len()].copy_from_slice(rest);
+                self.gpu.guarded(0, || {
+                    self.gpu.queue.write_buffer(&buffer, 0, words);
+                    if !rest.is_empty() {
+                        self.gpu.queue.write_buffer(&buffer, words.len() as u64, &last);
+                    }
+                })?;
             }
             Ok(Some(buffer))
         };
@@ -89,7 +98,8 @@ impl WgpuWork {
 
     fn download(&self, source: &wgpu::Buffer, target: &mut [u8]) -> Result<(), Error> {
         let gpu = &self.gpu;
-        let bytes = target.len() as u64;
+        // Copies are of whole words.
+        let bytes = (target.len() as u64).next_multiple_of(4);
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let staging = buffer(gpu, bytes, usage)?;
         gpu.guarded(bytes, || {
@@ -104,7 +114,7 @@ impl WgpuWork {
         let mapped = receiver.recv().map_err(|error| lost(error.to_string()))?;
         mapped.map_err(|error| lost(error.to_string()))?;
         let view = staging.get_mapped_range(..).map_err(|error| lost(error.to_string()))?;
-        target.copy_from_slice(&view);
+        target.copy_from_slice(&view[..target.len()]);
         Ok(())
     }
 }
