@@ -218,6 +218,49 @@ pub enum Error {
         /// The scale.
         scale: f64,
     },
+    /// A window that the dimension has not.
+    #[error(
+        "the {side} window of transform dimension {axis} has {len} points from {start} on, of {n}; a window has 1 to {n} \
+         points and starts at one of 0 to {}", n - 1
+    )]
+    Window {
+        /// Input or output.
+        side: Side,
+        /// Which of the transform dimensions, as given.
+        axis: usize,
+        /// Points of the transform.
+        n: u64,
+        /// First point of the window.
+        start: u64,
+        /// Points of the window.
+        len: u64,
+    },
+    /// As many windows must be given as there are transform dimensions.
+    #[error(
+        "{got} windows were given for {expected} transformed dimensions; give exactly {expected}, or none"
+    )]
+    WindowCount {
+        /// Transformed dimensions.
+        expected: usize,
+        /// Windows given.
+        got: usize,
+    },
+    /// A window on an axis that is not transformed.
+    #[error(
+        "axis {axis} is not transformed and has no window; leave it at its {n} points, or address fewer of them by strides"
+    )]
+    WindowAxis {
+        /// The axis of the shape.
+        axis: usize,
+        /// Its points.
+        n: u64,
+    },
+    /// Windows on a kind of transform that has none yet.
+    #[error(
+        "windows (padding, cropping, shifts) are for complex transforms; pad or crop the reals themselves, or transform \
+         them as complex numbers"
+    )]
+    WindowKind,
     /// As many strides must be given as there are dimensions.
     #[error("{got} {side} strides were given for {expected} dimensions; give exactly {expected}")]
     StrideCount {

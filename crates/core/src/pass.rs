@@ -3,9 +3,11 @@
 
 mod fold;
 mod table;
+mod window;
 
 pub use fold::{Carry, Fold, Formula, Way, points};
 pub use table::{Coordinate, MAX_STAGES, TableKind};
+pub use window::Window;
 
 use crate::problem::{Direction, Format, Precision};
 
@@ -231,6 +233,8 @@ pub struct Pass {
     /// axis counts its points one by one and the array is what the fold says; without an axis, the first repeated
     /// dimension counts the fold's items, and the other side holds points.
     pub ends: [Option<Fold>; 2],
+    /// Dimensions of which not all points lie in memory, where it reads and where it writes.
+    pub windows: [Vec<Window>; 2],
 }
 
 impl Pass {
@@ -279,7 +283,9 @@ impl Pass {
                 let points = self.ends.iter().flatten().map(Fold::points).sum::<u64>();
                 points * self.batch[1..].iter().map(|dim| dim.n).product::<u64>()
             }
-            None => self.elements(),
+            None => {
+                self.windows[usize::from(writes)].iter().fold(self.elements(), |all, own| own.part_of(all))
+            }
         };
         elements * element
     }

@@ -5,6 +5,7 @@ pub mod fuse;
 mod in_place;
 mod real;
 mod share;
+mod window;
 mod workspace;
 
 use crate::error::Error;
@@ -16,6 +17,7 @@ use crate::planner::Planner;
 use crate::problem::{Format, Kind, Placement, Problem};
 use crate::target::Limits;
 use fuse::Fuse;
+use window::held;
 
 /// Passes in order, and what they need beside input and output.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,8 +70,13 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         return Ok(wide);
     }
     // Passes in place hold more on the chip or are more: they are for those who ask.
-    let narrow =
-        |plan: Plan| if plan.passes() > 1 { planner.in_place(plan.len()).unwrap_or(plan) } else { plan };
+    let narrow = |plan: Plan| {
+        if plan.passes() > 1 && !problem.is_windowed() {
+            planner.in_place(plan.len()).unwrap_or(plan)
+        } else {
+            plan
+        }
+    };
     let schedule = with(problem, limits, &planner, plans.into_iter().map(narrow).collect(), true)?;
     match schedule.workspace(problem.precision) {
         (_, least) if least > allowed => Err(Error::Workspace { needed: least.min(needed), allowed }),
@@ -102,8 +109,15 @@ fn with(
     mut plans: Vec<Plan>,
     suits: bool,
 ) -> Result<Schedule, Error> {
-    let mut scheduler =
-        Scheduler { problem, limits, planner, suits, regions: Vec::new(), passes: Vec::new() };
+    let mut scheduler = Scheduler {
+        problem,
+        limits,
+        planner,
+        suits,
+        held: held(problem, false),
+        regions: Vec::new(),
+        passes: Vec::new(),
+    };
     scheduler.run(&mut plans)?;
     Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans, fused: Vec::new() })
 }
@@ -122,6 +136,8 @@ struct Scheduler<'a> {
     planner: &'a Planner<'a>,
     /// Stages of the parts of a dimension may change to suit the pass that they become.
     suits: bool,
+    /// Points of each dimension that memory holds at the moment, transform dimensions first.
+    held: Vec<u64>,
     regions: Vec<u64>,
     passes: Vec<Pass>,
 }
@@ -133,11 +149,12 @@ impl Scheduler<'_> {
         let mut groups = self.groups(plans);
         // Elements move when strides differ in place: blocks would overwrite what others still have to read, so
         // the result is gathered in the workspace first.
-        let moves = self.problem.placement == Placement::InPlace && input.strides != output.strides;
+        let moves = self.problem.placement == Placement::InPlace && self.problem.moves();
         if groups.is_empty() || (moves && groups.len() == 1) {
             groups.push(Vec::new());
         }
-        let staged = if moves { Some(self.workspace(&output)) } else { None };
+        let staged = moves || (groups.len() > 1 && !self.output_holds_all());
+        let staged = if staged { Some(self.workspace(&output)) } else { None };
         let last = groups.len() - 1;
         let mut at = input;
         for (i, group) in groups.iter().enumerate() {
@@ -147,6 +164,7 @@ impl Scheduler<'_> {
             };
             let first = self.passes.len();
             self.group(group, plans, &at, &target)?;
+            self.look(group, first, [&at, &target]);
             if let [d] = group[..] {
                 name_stages(&mut plans[d], &self.passes[first..]);
             }
@@ -176,13 +194,10 @@ impl Scheduler<'_> {
         }
     }
 
-    fn lengths(&self) -> Vec<u64> {
-        self.problem.transform.iter().chain(&self.problem.batch).map(|dim| dim.n).collect()
-    }
-
     /// A region of the workspace that holds the problem packed, its dimensions in the order of `like`.
     fn workspace(&mut self, like: &Place) -> Place {
-        let lengths = self.lengths();
+        let sides = [false, true].map(|output| held(self.problem, output));
+        let lengths: Vec<u64> = sides[0].iter().zip(&sides[1]).map(|(&a, &b)| a.max(b)).collect();
         self.region(&lengths, like)
     }
 
@@ -202,7 +217,7 @@ impl Scheduler<'_> {
 
     fn group(&mut self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Result<(), Error> {
         if let [d] = group {
-            return self.axis(*d, &plans[*d], &self.lengths(), src, dst);
+            return self.axis(*d, &plans[*d], &self.points_of(&[*d]), src, dst);
         }
         let pass = self.pass(group, plans, src, dst);
         self.passes.push(pass);
@@ -211,7 +226,7 @@ impl Scheduler<'_> {
 
     /// One pass that transforms a group of dimensions by their on-chip plans.
     fn pass(&self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Pass {
-        let lengths = self.lengths();
+        let lengths = self.points_of(group);
         let dim = |d: usize| PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
         let axes = group.iter().map(|&d| Axis::new(dim(d), on_chip_method(&plans[d]))).collect();
         let batch = (0..lengths.len()).filter(|d| !group.contains(d)).map(dim).collect();
@@ -231,6 +246,7 @@ impl Scheduler<'_> {
             store: None,
             scale: 1.0,
             ends: [None; 2],
+            windows: Default::default(),
         }
     }
 
@@ -256,6 +272,10 @@ impl Scheduler<'_> {
                 Plan::Split(parts) => self.convolution(d, *n, parts, lengths, src, dst),
                 _ => return Err(no_plan(*n, self.limits)),
             },
+            // Between its passes the output holds every point.
+            Plan::InPlace { .. } if self.problem.is_windowed() => {
+                return Err(no_plan(plan.len(), self.limits));
+            }
             Plan::InPlace { parts, early } => self.in_place(d, (parts, early), lengths, src, dst)?,
             Plan::Split(parts) => {
                 let scratch = self.region(lengths, dst);

@@ -29,6 +29,8 @@ pub struct Digit {
     pub axis: Option<usize>,
     /// Repeated dimension it belongs to.
     pub batch: Option<usize>,
+    /// Weight in the axis's index before its stages.
+    pub input: i64,
     /// Weight in the axis's index once its stages are done.
     pub output: i64,
 }
@@ -44,6 +46,7 @@ impl Digit {
         twiddle: 0,
         axis: None,
         batch: None,
+        input: 0,
         output: 0,
     };
 
@@ -53,6 +56,7 @@ impl Digit {
             axis: Some(index),
             batch: None,
             twiddle: 0,
+            input: 1,
             output: 1,
             ..Self::of_batch(&axis.dim, 0, axis.dim.n)
         }
@@ -68,6 +72,7 @@ impl Digit {
             twiddle: dim.twiddle as i64,
             axis: None,
             batch: Some(index),
+            input: 0,
             output: 0,
         }
     }
@@ -116,6 +121,7 @@ impl Digits {
                     twiddle: 0,
                     axis: Some(index),
                     batch: None,
+                    input: (points / (done * u64::from(radix))) as i64,
                     output: done as i64,
                 });
                 inside *= u64::from(radix);
@@ -154,6 +160,7 @@ impl Digits {
             os: whole.os * scale,
             load_index: whole.load_index * scale,
             store_index: whole.store_index * scale,
+            input: whole.input * scale,
             output: whole.output * scale,
             ..whole
         });

@@ -50,6 +50,7 @@ impl<'a> Line<'a> {
                 load_index: dim.load_index as i64 * weight,
                 store_index: dim.store_index as i64 * weight,
                 axis: Some(0),
+                input: weight,
                 output: weight,
                 ..Digit::STILL
             });

@@ -18,6 +18,7 @@ mod pointwise;
 mod prefetch;
 pub mod tile;
 pub mod twiddle;
+mod window;
 mod writes;
 
 use crate::cost;

@@ -1,7 +1,7 @@
 //! From what a caller says to what is right: refusals first, then the canonical form.
 
 use super::address::{AddressSet, extent};
-use super::{Dim, ELEMENT_LIMIT, Format, Kind, Placement, Problem, half};
+use super::{Dim, ELEMENT_LIMIT, Format, Kind, Placement, Problem, Window, half};
 use crate::error::{Error, Side, Tensor};
 
 /// Collisions between interleaved strides are searched for among this many elements at most.
@@ -25,6 +25,7 @@ impl Problem {
     ///     direction: Direction::Forward,
     ///     scale: 1.0,
     ///     max_workspace: None,
+    ///     windows: Vec::new(),
     /// };
     /// let problem = raw.validated()?;
     /// assert_eq!(problem.batch, [Dim::new(6, 8, 8)]);
@@ -42,6 +43,7 @@ impl Problem {
         }
         self.check_lengths()?;
         self.check_kind()?;
+        self.check_windows()?;
         check_extent(Side::Input, self.input_offset, self.input_dims())?;
         check_extent(Side::Output, self.output_offset, self.output_dims())?;
         let output = AddressSet::new(self.output_offset, self.output_dims());
@@ -148,7 +150,16 @@ impl Problem {
     }
 
     pub(crate) fn canonicalise(&mut self) {
-        self.transform.retain(|dim| dim.n > 1);
+        self.drop_whole_windows();
+        let by_output = |dim: &Dim| std::cmp::Reverse(dim.os.unsigned_abs());
+        let mut windows = std::mem::take(&mut self.windows).into_iter();
+        let with_window = |dim| (dim, windows.next());
+        let mut transform: Vec<(Dim, Option<[Window; 2]>)> =
+            std::mem::take(&mut self.transform).into_iter().map(with_window).collect();
+        transform.retain(|(dim, _)| dim.n > 1);
+        transform.sort_by_key(|(dim, _)| by_output(dim));
+        self.windows = transform.iter().filter_map(|&(_, sides)| sides).collect();
+        self.transform = transform.into_iter().map(|(dim, _)| dim).collect();
         self.batch.retain(|dim| dim.n > 1);
         for dim in &mut self.batch {
             if dim.os < 0 {
@@ -159,8 +170,6 @@ impl Problem {
                 *dim = Dim::new(dim.n, -dim.is, -dim.os);
             }
         }
-        let by_output = |dim: &Dim| std::cmp::Reverse(dim.os.unsigned_abs());
-        self.transform.sort_by_key(by_output);
         if let Kind::RealToReal(dims) = &mut self.kind {
             dims.sort_by_key(|real| by_output(&real.dim));
         }
@@ -251,6 +260,7 @@ mod tests {
             direction: Direction::Forward,
             scale: 1.0,
             max_workspace: None,
+            windows: Vec::new(),
         }
     }
 

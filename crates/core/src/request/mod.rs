@@ -16,11 +16,13 @@
 //! ```
 
 mod real;
+mod window;
 
 use crate::error::{Error, Side, Tensor};
 use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Placement, Precision, Problem};
 
 use real::Asked;
+use window::Windows;
 
 /// Where the factor 1/n goes, as in numpy's `norm` argument; it takes the direction into account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,6 +62,7 @@ pub struct Fft {
     scale: f64,
     norm: Option<Norm>,
     max_workspace: Option<u64>,
+    windows: Windows,
 }
 
 impl Fft {
@@ -88,6 +91,7 @@ impl Fft {
             scale: 1.0,
             norm: None,
             max_workspace: None,
+            windows: Windows::default(),
         }
     }
 
@@ -257,6 +261,7 @@ impl Fft {
             batch.push(dim);
         }
         let kind = self.kind_of(&mut transform)?;
+        let windows = self.windows_of(&transform)?;
         let transform: Vec<Dim> = transform.into_iter().map(|(_, dim)| dim).collect();
         let scale = self.scale * self.norm_factor(self.norm_points(&transform, &kind));
         Problem {
@@ -272,6 +277,7 @@ impl Fft {
             direction: self.direction,
             scale,
             max_workspace: self.max_workspace,
+            windows,
         }
         .validated()
     }

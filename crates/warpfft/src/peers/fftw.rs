@@ -148,10 +148,10 @@ impl FftwPlan {
     /// The arrays hold what the problem spans, in its precision.
     pub unsafe fn new(problem: &Problem, input: *mut c_void, output: *mut c_void) -> Result<Self, Error> {
         let library = Fftw::get(problem.precision)?;
-        if !interleaved(problem) {
+        if !interleaved(problem) || problem.is_windowed() {
             return Err(Error::Unsupported {
                 device: NAME.into(),
-                what: "planar or real data here".into(),
+                what: "planar, real or windowed data here".into(),
                 would_work: "measure interleaved complex data".into(),
             });
         }

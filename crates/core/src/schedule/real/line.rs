@@ -58,6 +58,7 @@ pub(super) fn pass(
         store: None,
         scale: 1.0,
         ends: [None; 2],
+        windows: Default::default(),
     }
 }
 
@@ -291,6 +292,7 @@ impl Chain<'_> {
             direction: line.direction(),
             scale: if fold_out.is_some() { 1.0 } else { line.scale },
             max_workspace: None,
+            windows: Vec::new(),
         };
         self.complex(complex, arrays)?;
         if let Some(fold) = fold_out {

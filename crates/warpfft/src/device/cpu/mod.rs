@@ -1,5 +1,6 @@
 //! The processor: no kernels; the problem goes to rustfft, realfft and rustdct, axis by axis, with rayon over the lines.
 
+mod around;
 mod growth;
 mod lines;
 mod plan;
@@ -19,6 +20,7 @@ use warpfft_core::program::Program;
 use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
+use self::around::Around;
 use self::lines::Work;
 use self::plan::CpuPlan;
 use self::real::{FromSpectrum, ToSpectrum};
@@ -141,8 +143,13 @@ impl Cpu {
     }
 
     fn plan_as<T: CpuReal>(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
-        let line = |wanted, n| self.line(wanted, n, problem.direction);
-        Ok(Arc::new(CpuPlan::<T>::new(problem, line)?))
+        let plain = |problem: &Problem| {
+            CpuPlan::<T>::new(problem, |wanted, n| self.line(wanted, n, problem.direction))
+        };
+        if problem.is_windowed() {
+            return Ok(Arc::new(Around::new(problem, plain)?));
+        }
+        Ok(Arc::new(plain(problem)?))
     }
 }
 
