@@ -88,6 +88,7 @@ fn lines(n: u64, method: Method, (point, line): (i64, i64), precision: Precision
         scale: 1.0,
         ends: [None; 2],
         windows: Default::default(),
+        filter: None,
     }
 }
 

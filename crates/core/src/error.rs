@@ -19,6 +19,8 @@ pub enum Side {
     Input,
     /// What is written.
     Output,
+    /// The factors of the frequencies.
+    Filter,
     /// The scratch memory between passes.
     Workspace,
 }
@@ -37,6 +39,7 @@ impl fmt::Display for Side {
         f.write_str(match self {
             Self::Input => "input",
             Self::Output => "output",
+            Self::Filter => "filter",
             Self::Workspace => "workspace",
         })
     }
@@ -217,6 +220,25 @@ pub enum Error {
     Scale {
         /// The scale.
         scale: f64,
+    },
+    /// A filter on what is no forward transform of complex numbers.
+    #[error(
+        "factors of the frequencies belong to a complex problem in forward direction, which goes there and back; give real \
+         data as Format::Real"
+    )]
+    FilterKind,
+    /// A filter without frequencies.
+    #[error("factors of the frequencies need a dimension of at least 2 points to transform; pad one to 2")]
+    FilterPoints,
+    /// A convolution whose arrays do not go together.
+    #[error("a convolution of {image:?} with a kernel of {kernel:?}: {reason}")]
+    Convolution {
+        /// Shape of the image.
+        image: Vec<u64>,
+        /// Shape of the kernel.
+        kernel: Vec<u64>,
+        /// What does not go together, and what would.
+        reason: String,
     },
     /// A window that the dimension has not.
     #[error(

@@ -7,6 +7,7 @@
 
 mod address;
 mod bound;
+mod filter;
 mod kind;
 mod validate;
 mod window;
@@ -16,6 +17,7 @@ pub(crate) use validate::continuing_pair;
 use std::ops::Range;
 
 pub use bound::Growth;
+pub use filter::Filter;
 pub use kind::{Kind, RealDim, RealKind, half};
 pub use window::Window;
 
@@ -165,6 +167,8 @@ pub struct Problem {
     /// Which points of each dimension of [`Problem::transform`] lie in memory, in the input and in the output; empty: all
     /// of all.
     pub windows: Vec<[Window; 2]>,
+    /// What the frequencies are multiplied by, before they are transformed back; `None`: the frequencies are the output.
+    pub filter: Option<Filter>,
 }
 
 impl Problem {

@@ -1,6 +1,7 @@
 //! Plan and target to passes: which axes share a tile, where intermediate results lie, what is fused where.
 
 mod convolution;
+mod filter;
 pub mod fuse;
 mod in_place;
 mod real;
@@ -14,8 +15,9 @@ use crate::lower::tile;
 use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim};
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Format, Kind, Placement, Problem};
+use crate::problem::{Direction, Format, Kind, Placement, Problem};
 use crate::target::Limits;
+use convolution::By;
 use fuse::Fuse;
 use window::held;
 
@@ -57,6 +59,9 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     if problem.kind != Kind::Complex {
         return real::schedule(problem, limits);
     }
+    if problem.filter.is_some() {
+        return filter::schedule(problem, limits);
+    }
     let planner = Planner::new(limits, problem.precision);
     let plans = problem
         .transform
@@ -86,7 +91,7 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
 
 /// Schedules a problem by the given plans, one for each transform dimension, in the radices that they name.
 pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
-    if problem.kind != Kind::Complex {
+    if problem.kind != Kind::Complex || problem.filter.is_some() {
         return Err(Error::Recipe { detail: "plans are chosen for complex problems alone".into() });
     }
     let schedule = with(problem, limits, &Planner::new(limits, problem.precision), plans, false)?;
@@ -109,15 +114,7 @@ fn with(
     mut plans: Vec<Plan>,
     suits: bool,
 ) -> Result<Schedule, Error> {
-    let mut scheduler = Scheduler {
-        problem,
-        limits,
-        planner,
-        suits,
-        held: held(problem, false),
-        regions: Vec::new(),
-        passes: Vec::new(),
-    };
+    let mut scheduler = Scheduler::new(problem, limits, planner, suits);
     scheduler.run(&mut plans)?;
     Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans, fused: Vec::new() })
 }
@@ -138,15 +135,24 @@ struct Scheduler<'a> {
     suits: bool,
     /// Points of each dimension that memory holds at the moment, transform dimensions first.
     held: Vec<u64>,
+    /// Sign of the exponent of the passes that come next.
+    direction: Direction,
     regions: Vec<u64>,
     passes: Vec<Pass>,
+}
+
+impl<'a> Scheduler<'a> {
+    fn new(problem: &'a Problem, limits: &'a Limits, planner: &'a Planner<'a>, suits: bool) -> Self {
+        let (held, direction) = (held(problem, false), problem.direction);
+        Self { problem, limits, planner, suits, held, direction, regions: Vec::new(), passes: Vec::new() }
+    }
 }
 
 impl Scheduler<'_> {
     fn run(&mut self, plans: &mut [Plan]) -> Result<(), Error> {
         let input = self.caller_side(false);
         let output = self.caller_side(true);
-        let mut groups = self.groups(plans);
+        let mut groups = self.groups(plans, 0);
         // Elements move when strides differ in place: blocks would overwrite what others still have to read, so
         // the result is gathered in the workspace first.
         let moves = self.problem.placement == Placement::InPlace && self.problem.moves();
@@ -240,13 +246,14 @@ impl Scheduler<'_> {
             src: src.operand(),
             dst: dst.operand(),
             precision: self.problem.precision,
-            direction: self.problem.direction,
+            direction: self.direction,
             twiddle: None,
             load: None,
             store: None,
             scale: 1.0,
             ends: [None; 2],
             windows: Default::default(),
+            filter: None,
         }
     }
 
@@ -269,7 +276,7 @@ impl Scheduler<'_> {
                     let pass = self.single(d, on_chip_method(plan), lengths, src, dst);
                     self.passes.push(pass);
                 }
-                Plan::Split(parts) => self.convolution(d, *n, parts, lengths, src, dst),
+                Plan::Split(parts) => self.convolution(d, By::Chirp(*n), parts, lengths, src, dst),
                 _ => return Err(no_plan(*n, self.limits)),
             },
             // Between its passes the output holds every point.

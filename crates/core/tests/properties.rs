@@ -44,6 +44,7 @@ fn assert_within(compiled: &Compiled, limits: &Limits, what: &str) {
                     assert!(offset % 256 == 0 && offset + bytes <= program.workspace_bytes, "{what}");
                     bytes
                 }
+                Binding::Filter => program.problem.filter_bytes(),
                 Binding::Table(table) => program.tables[usize::from(table)].bytes(),
             };
             assert!(needed <= held, "{what}: {} needs {needed} of {held} bytes", buffer.name);

@@ -111,6 +111,7 @@ fn problem(elements: u64) -> Problem {
         scale: 1.0,
         max_workspace: None,
         windows: Vec::new(),
+        filter: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A plan's check of itself: random data through the plan and through the reference.
 
-mod numbers;
+pub(crate) mod numbers;
 
 use rayon::prelude::*;
 use warpfft_core::math::factor;
@@ -114,6 +114,9 @@ impl<'a, T: Sample> Check<'a, T> {
     /// Runs the plan.
     fn new(plan: &'a Plan, seed: u64) -> Result<Self, Error> {
         let problem = plan.problem();
+        if problem.filter.is_some() {
+            return Err(Error::Filter { expected: true });
+        }
         let reals = |bytes: u64| if bytes == 0 { 0 } else { bytes / size_of::<T>() as u64 + BEYOND };
         let (read, written) = (span::read_bytes(problem)?, span::written_bytes(problem)?);
         let arrays: u64 = read.iter().chain(&written).fold(0, |sum, &bytes| sum.saturating_add(bytes));

@@ -145,6 +145,7 @@ fn some_layout(random: &mut StdRng) -> Problem {
         scale: random.random_range(0.1..3.0),
         max_workspace: None,
         windows: Vec::new(),
+        filter: None,
     }
 }
 

@@ -29,6 +29,8 @@ pub struct Digit {
     pub axis: Option<usize>,
     /// Repeated dimension it belongs to.
     pub batch: Option<usize>,
+    /// Weight in the index of the pass's filter.
+    pub filter: i64,
     /// Weight in the axis's index before its stages.
     pub input: i64,
     /// Weight in the axis's index once its stages are done.
@@ -46,6 +48,7 @@ impl Digit {
         twiddle: 0,
         axis: None,
         batch: None,
+        filter: 0,
         input: 0,
         output: 0,
     };
@@ -72,6 +75,7 @@ impl Digit {
             twiddle: dim.twiddle as i64,
             axis: None,
             batch: Some(index),
+            filter: dim.filter,
             input: 0,
             output: 0,
         }
@@ -121,6 +125,7 @@ impl Digits {
                     twiddle: 0,
                     axis: Some(index),
                     batch: None,
+                    filter: 0,
                     input: (points / (done * u64::from(radix))) as i64,
                     output: done as i64,
                 });
@@ -160,6 +165,7 @@ impl Digits {
             os: whole.os * scale,
             load_index: whole.load_index * scale,
             store_index: whole.store_index * scale,
+            filter: whole.filter * scale,
             input: whole.input * scale,
             output: whole.output * scale,
             ..whole

@@ -60,6 +60,12 @@ impl Lowering<'_> {
         if let Some(i) = self.slots.iter().position(|&s| s == slot) {
             return self.spaces[i];
         }
+        if let (Slot::Filter, Some(filter)) = (slot, self.pass.filter) {
+            let space = self.b.buffer("filter", self.real, Access::Read, 2 * filter.span);
+            self.slots.push(slot);
+            self.spaces.push(space);
+            return space;
+        }
         let Slot::Table(kind) = slot else { unreachable!("operands are declared before anything else") };
         let name = format!("table{}", self.slots.iter().filter(|s| matches!(s, Slot::Table(_))).count());
         let elem = if kind.width() == 1 { Type::U32 } else { self.real };
@@ -141,7 +147,7 @@ impl Lowering<'_> {
     }
 
     /// `offset` beside the pointers as the accesses take it, moving the pointers where it is too far.
-    fn reach(&mut self, pointers: &[Value], offset: i64) -> (Vec<Value>, i32) {
+    pub(super) fn reach(&mut self, pointers: &[Value], offset: i64) -> (Vec<Value>, i32) {
         if offset.abs() <= MAX_OFFSET {
             return (pointers.to_vec(), offset as i32);
         }

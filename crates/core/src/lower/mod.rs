@@ -6,6 +6,8 @@ pub mod cluster;
 mod coprime;
 pub mod digits;
 pub mod exchange;
+mod filter;
+
 mod fold;
 mod forms;
 pub mod fused;
@@ -43,6 +45,8 @@ pub enum Slot {
     Ring,
     /// Counters of a fused launch.
     Counters,
+    /// The factors of the frequencies.
+    Filter,
     /// A constant table.
     Table(TableKind),
 }

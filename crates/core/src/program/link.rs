@@ -122,6 +122,7 @@ impl<'a> Link<'a> {
             (Slot::Destination(plane), _) => array(last.dst.array, plane),
             (Slot::Counters, Some(ring)) => array(Array::Workspace(ring.counters), 0),
             (Slot::Ring | Slot::Counters, _) => array(first.dst.array, 0),
+            (Slot::Filter, _) => Binding::Filter,
             (Slot::Table(kind), _) => {
                 let index = self.tables.iter().position(|&known| known == kind).unwrap_or_else(|| {
                     self.tables.push(kind);

@@ -15,11 +15,14 @@
 //! # Ok::<(), warpfft_core::Error>(())
 //! ```
 
+mod convolution;
 mod real;
 mod window;
 
 use crate::error::{Error, Side, Tensor};
-use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Placement, Precision, Problem};
+use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Kind, Placement, Precision, Problem};
+
+pub use convolution::{Convolution, Convolved, Mode};
 
 use real::Asked;
 use window::Windows;
@@ -261,6 +264,11 @@ impl Fft {
             batch.push(dim);
         }
         let kind = self.kind_of(&mut transform)?;
+        for (side, got) in [(Side::Input, self.input), (Side::Output, self.output)] {
+            if kind == Kind::Complex && got == Format::Real {
+                return Err(Error::KindFormat { side, real: false, got });
+            }
+        }
         let windows = self.windows_of(&transform)?;
         let transform: Vec<Dim> = transform.into_iter().map(|(_, dim)| dim).collect();
         let scale = self.scale * self.norm_factor(self.norm_points(&transform, &kind));
@@ -278,6 +286,7 @@ impl Fft {
             scale,
             max_workspace: self.max_workspace,
             windows,
+            filter: None,
         }
         .validated()
     }

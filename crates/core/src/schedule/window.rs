@@ -32,23 +32,33 @@ impl Scheduler<'_> {
 
     /// The windows of dimensions that the passes from `first` on transform; from then on memory holds what the output does.
     pub(super) fn look(&mut self, group: &[usize], first: usize, [src, dst]: [&Place; 2]) {
-        let problem = self.problem;
-        let alone = first + 1 == self.passes.len();
+        self.look_in(group, first, src);
+        self.look_out(group, first, dst);
+    }
+
+    /// The windows of what the passes from `first` on read.
+    pub(super) fn look_in(&mut self, group: &[usize], first: usize, src: &Place) {
+        self.look_through(group, first, first, (Side::Input, src));
+    }
+
+    /// The windows of what the passes from `first` on write; from then on memory holds no more.
+    pub(super) fn look_out(&mut self, group: &[usize], first: usize, dst: &Place) {
         let last = self.passes.len().wrapping_sub(1);
+        self.look_through(group, first, last, (Side::Output, dst));
+        group.iter().for_each(|&d| self.held[d] = self.problem.window(d, Side::Output).len);
+    }
+
+    fn look_through(&mut self, group: &[usize], first: usize, own: usize, (side, place): (Side, &Place)) {
+        let problem = self.problem;
+        let (writes, alone) = (side == Side::Output, first + 1 == self.passes.len());
         for (at, &d) in group.iter().enumerate() {
-            let n = problem.transform[d].n;
-            for (writes, side) in [(false, Side::Input), (true, Side::Output)] {
-                let window = problem.window(d, side);
-                if window.is_whole(n) {
-                    continue;
-                }
-                let pass = &mut self.passes[if writes { last } else { first }];
+            let (n, window) = (problem.transform[d].n, problem.window(d, side));
+            if !window.is_whole(n) {
+                let pass = &mut self.passes[own];
                 let [axes, batch] = weights(pass, if alone { Some(at) } else { None }, writes);
-                let stride = if writes { dst.strides[d] } else { src.strides[d] };
-                let own = Window { n, start: window.start, len: window.len, stride, axes, batch };
-                pass.windows[usize::from(writes)].push(own);
+                let (start, len, stride) = (window.start, window.len, place.strides[d]);
+                pass.windows[usize::from(writes)].push(Window { n, start, len, stride, axes, batch });
             }
-            self.held[d] = problem.window(d, Side::Output).len;
         }
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn packed(problem: &Problem) -> Option<(Vec<i64>, i64)> {
     }
     let interleaved = problem.input == Format::Interleaved && problem.output == Format::Interleaved;
     let plain = interleaved && problem.input_offset == 0 && problem.output_offset == 0;
-    let plain = plain && problem.kind == Kind::Complex && !problem.is_windowed();
+    let plain = plain && problem.kind == Kind::Complex && !problem.is_windowed() && problem.filter.is_none();
     let lengths: Vec<i64> = problem.transform.iter().map(|dim| dim.n as i64).collect();
     (plain && !lengths.is_empty()).then(|| (lengths, problem.batch_count() as i64))
 }
@@ -66,6 +66,15 @@ pub fn problem_key(problem: &Problem) -> String {
     }
     if problem.input_offset != 0 || problem.output_offset != 0 {
         let _ = write!(key, " offsets {}:{}", problem.input_offset, problem.output_offset);
+    }
+    if let Some(filter) = &problem.filter {
+        let strides: Vec<String> = filter.transform.iter().chain(&filter.batch).map(i64::to_string).collect();
+        let real = if filter.hermitian { " real" } else { "" };
+        let _ = write!(key, " filter {}{real}", strides.join(":"));
+    }
+    let reals = [problem.input, problem.output].map(|format| format == Format::Real);
+    if problem.kind == Kind::Complex && reals != [false; 2] {
+        let _ = write!(key, " reals {}:{}", u8::from(reals[0]), u8::from(reals[1]));
     }
     for sides in &problem.windows {
         let [input, output] = sides.map(|window| format!("{}+{}", window.start, window.len));

@@ -59,6 +59,7 @@ pub fn packed(shape: &[u64], batch: u64) -> Problem {
         scale: 1.0,
         max_workspace: None,
         windows: Vec::new(),
+        filter: None,
     }
 }
 

@@ -59,6 +59,7 @@ pub(super) fn pass(
         scale: 1.0,
         ends: [None; 2],
         windows: Default::default(),
+        filter: None,
     }
 }
 
@@ -293,6 +294,7 @@ impl Chain<'_> {
             scale: if fold_out.is_some() { 1.0 } else { line.scale },
             max_workspace: None,
             windows: Vec::new(),
+            filter: None,
         };
         self.complex(complex, arrays)?;
         if let Some(fold) = fold_out {

@@ -4,7 +4,7 @@
 use num_complex::Complex;
 use rayon::prelude::*;
 use warpfft_core::error::Side;
-use warpfft_core::problem::{Dim, Format, Growth, Placement, Problem, Window};
+use warpfft_core::problem::{Dim, Direction, Format, Growth, Placement, Problem, Window};
 use warpfft_core::program::Program;
 
 use super::plan::CpuPlan;
@@ -27,6 +27,8 @@ pub(super) struct Around<T> {
     /// So many arrays in place.
     plan: CpuPlan<T>,
     together: u64,
+    /// The way back from the frequencies, and where the factor of each of them lies, where they are multiplied.
+    back: Option<(CpuPlan<T>, Vec<isize>)>,
 }
 
 /// The plain problem of so many packed arrays in place.
@@ -47,6 +49,7 @@ fn packed(problem: &Problem, together: u64) -> Problem {
         placement: Placement::InPlace,
         max_workspace: None,
         windows: Vec::new(),
+        filter: None,
         ..problem.clone()
     }
 }
@@ -63,8 +66,19 @@ impl<T: CpuReal> Around<T> {
         // What one transform writes in place another may have still to read.
         let in_place = problem.placement == Placement::InPlace;
         let together = if in_place { count } else { (POINTS / points).clamp(1, count) };
-        let plan = make(&packed(&problem, together))?;
-        Ok(Self { problem, plan, together })
+        let there = packed(&problem, together);
+        let Some(filter) = &problem.filter else {
+            return Ok(Self { plan: make(&there)?, problem, together, back: None });
+        };
+        // The factor follows the product, on the way back.
+        let plan = make(&Problem { scale: 1.0, ..there.clone() })?;
+        let back = make(&Problem { direction: Direction::Inverse, ..there })?;
+        let mut factors = vec![0];
+        for (dim, &stride) in problem.transform.iter().zip(&filter.transform) {
+            let along = |at: isize| (0..dim.n).map(move |k| at + k as isize * stride as isize);
+            factors = factors.into_iter().flat_map(along).collect();
+        }
+        Ok(Self { problem, plan, together, back: Some((back, factors)) })
     }
 
     /// The element of each of a side's points of the first transform, and the point's place in our array.
@@ -85,16 +99,24 @@ impl<T: CpuReal> Around<T> {
         all
     }
 
-    /// Where a transform begins in the input and in the output.
-    fn begins(&self, mut index: u64) -> [isize; 2] {
+    /// Where a transform begins in the input, in the output, and in the filter.
+    fn begins(&self, mut index: u64) -> [isize; 3] {
         let problem = &self.problem;
-        let mut at = [problem.input_offset as isize, problem.output_offset as isize];
-        for dim in problem.batch.iter().rev() {
+        let filter = problem.filter.as_ref();
+        let mut at = [problem.input_offset, problem.output_offset, filter.map_or(0, |filter| filter.offset)]
+            .map(|start| start as isize);
+        for (d, dim) in problem.batch.iter().enumerate().rev() {
             let i = (index % dim.n) as isize;
-            at = [at[0] + i * dim.is as isize, at[1] + i * dim.os as isize];
+            let strides = [dim.is, dim.os, filter.map_or(0, |filter| filter.batch[d])];
+            at.iter_mut().zip(strides).for_each(|(at, stride)| *at += i * stride as isize);
             index /= dim.n;
         }
         at
+    }
+
+    fn transform(&self, plan: &CpuPlan<T>, array: &mut Vec<Complex<T>>) -> Result<(), Error> {
+        let output = [bytemuck::cast_slice_mut(array), &mut []];
+        plan.run(HostJob { input: None, filter: &[], output })
     }
 
     fn array(&self) -> Result<Vec<Complex<T>>, Error> {
@@ -137,6 +159,9 @@ impl<T: CpuReal> Execute for Around<T> {
             Some(planes) => View::reading(planes, self.problem.input),
             None => output.seen_as(self.problem.input),
         };
+        // Where there is none, nothing says how its emptiness is aligned.
+        let filters: &[Complex<T>] =
+            if job.filter.is_empty() { &[] } else { bytemuck::cast_slice(job.filter) };
         let mut array = self.array()?;
         let [reads, writes] = [Side::Input, Side::Output].map(|side| self.places(side));
         let (points, count) = (self.problem.points() as usize, self.problem.batch_count());
@@ -144,7 +169,7 @@ impl<T: CpuReal> Execute for Around<T> {
             let own = (count - first).min(self.together) as usize;
             let items = array[..own * points].par_chunks_exact_mut(points).enumerate();
             items.for_each(|(item, array)| {
-                let [start, _] = self.begins(first + item as u64);
+                let [start, ..] = self.begins(first + item as u64);
                 array.fill(Complex::default());
                 for &(element, place) in &reads {
                     // SAFETY: the problem has been validated and the caller has checked that the arrays hold what it
@@ -152,11 +177,23 @@ impl<T: CpuReal> Execute for Around<T> {
                     array[place] = unsafe { input.get_any(start + element) };
                 }
             });
-            self.plan
-                .run(HostJob { input: None, output: [bytemuck::cast_slice_mut(&mut array), &mut []] })?;
+            self.transform(&self.plan, &mut array)?;
+            if let Some((back, factors)) = &self.back {
+                let items = array[..own * points].par_chunks_exact_mut(points).enumerate();
+                items.for_each(|(item, array)| {
+                    let start = self.begins(first + item as u64)[2];
+                    let filter = self.problem.filter.as_ref();
+                    let conjugate = filter.is_some_and(|filter| filter.conjugate);
+                    for (x, factor) in array.iter_mut().zip(factors) {
+                        let w = filters[(start + factor) as usize];
+                        *x = *x * if conjugate { w.conj() } else { w };
+                    }
+                });
+                self.transform(back, &mut array)?;
+            }
             let items = array[..own * points].par_chunks_exact(points).enumerate();
             items.for_each(|(item, array)| {
-                let [_, start] = self.begins(first + item as u64);
+                let [_, start, _] = self.begins(first + item as u64);
                 for &(element, place) in &writes {
                     // SAFETY: as above; no two indices of a validated problem share an element of the output.
                     unsafe { output.set_any(start + element, array[place]) };

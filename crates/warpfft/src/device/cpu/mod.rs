@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use realfft::RealFftPlanner;
 use rustdct::{DctNum, DctPlanner};
 use rustfft::{FftDirection, FftPlanner};
-use warpfft_core::problem::{Direction, Precision, Problem};
+use warpfft_core::problem::{Direction, Format, Kind, Precision, Problem};
 use warpfft_core::program::Program;
 use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
@@ -146,7 +146,9 @@ impl Cpu {
         let plain = |problem: &Problem| {
             CpuPlan::<T>::new(problem, |wanted, n| self.line(wanted, n, problem.direction))
         };
-        if problem.is_windowed() {
+        let reduced = problem.kind == Kind::Complex
+            && [problem.input, problem.output].iter().any(|format| *format == Format::Real);
+        if problem.is_windowed() || problem.filter.is_some() || reduced {
             return Ok(Arc::new(Around::new(problem, plain)?));
         }
         Ok(Arc::new(plain(problem)?))

@@ -71,6 +71,8 @@ struct Bench<'a, T: CpuReal> {
     in_place: bool,
     input: [Sets<T>; 2],
     output: [Sets<T>; 2],
+    /// One for all sets: in use it is where the run before left it.
+    filter: Vec<T>,
 }
 
 /// Times copies and transforms on as many sets of arrays.
@@ -105,6 +107,7 @@ impl<'a, T: CpuReal> Bench<'a, T> {
             Ok::<_, Error>([Sets::<T>::new(planes[0], turns.sets)?, Sets::new(planes[1], turns.sets)?])
         };
         let (input, output) = (sets(if in_place { [0, 0] } else { read })?, sets(write)?);
+        let filter = noise(span::filter_bytes(problem)?)?;
         Ok(Self {
             plan,
             #[cfg(feature = "peers")]
@@ -114,11 +117,13 @@ impl<'a, T: CpuReal> Bench<'a, T> {
             in_place,
             input,
             output,
+            filter,
         })
     }
 
     fn contest(&mut self, budget: Duration) -> Result<Measurement, Error> {
-        let Self { plan, bytes, turns, in_place, input, output, .. } = self;
+        let Self { plan, bytes, turns, in_place, input, output, filter, .. } = self;
+        let filter: &[u8] = bytemuck::cast_slice(filter);
         let (bytes, in_place, turns) = (*bytes, *in_place, &*turns);
         let source = Sets::<T>::new(bytes / 2, turns.sets)?;
         let target = RefCell::new(Sets::<T>::new(bytes / 2, turns.sets)?);
@@ -139,7 +144,7 @@ impl<'a, T: CpuReal> Bench<'a, T> {
                 let set = turns.next();
                 let planes = input.each_ref().map(|plane| bytemuck::cast_slice(plane.get(set)));
                 let output = output.each_mut().map(|plane| bytemuck::cast_slice_mut(plane.get_mut(set)));
-                plan.run(HostJob { input: (!in_place).then_some(planes), output })
+                plan.run(HostJob { input: (!in_place).then_some(planes), filter, output })
             })
         });
         Contest { copies, transform, bytes, buffer_sets: turns.sets, on_device: false }.run(budget)

@@ -21,6 +21,7 @@ const MOST_SETS: u64 = 32;
 struct Set {
     input: [Option<wgpu::Buffer>; 2],
     output: [Option<wgpu::Buffer>; 2],
+    filter: Option<wgpu::Buffer>,
 }
 
 impl Set {
@@ -31,7 +32,11 @@ impl Set {
         let double = problem.precision == Precision::F64;
         let noise = |plane: usize| measure::noise(read[plane].max(written[plane]), double, "processor");
         let (re, im) = (noise(0)?, noise(1)?);
+        let factors = span::filter_bytes(problem)?;
+        let numbers = measure::noise(factors, double, "processor")?;
+        let [filter, _] = work.planes([&numbers, &[]], [factors, 0], true)?;
         Ok(Self {
+            filter,
             input: work.planes([&re, &im], read, true)?,
             output: work.planes([&re, &im], written, true)?,
         })
@@ -41,7 +46,8 @@ impl Set {
         fn from_start(planes: &[Option<wgpu::Buffer>; 2]) -> [Option<(&wgpu::Buffer, u64)>; 2] {
             planes.each_ref().map(|plane| plane.as_ref().map(|buffer| (buffer, 0)))
         }
-        work.bind(&WgpuBuffers { input: from_start(&self.input), output: from_start(&self.output) })
+        let filter = self.filter.as_ref().map(|buffer| (buffer, 0));
+        work.bind(&WgpuBuffers { input: from_start(&self.input), output: from_start(&self.output), filter })
     }
 }
 
