@@ -155,7 +155,7 @@ fn contents(kinds: &[TableKind], precision: Precision, limits: &Limits) -> Resul
 
 /// A kernel's name says what it does: readable in profilers and in emitted text.
 fn name(pass: &Pass) -> String {
-    let mut name = String::from("fft");
+    let mut name = String::from(if pass.filter.is_some() { "convolve" } else { "fft" });
     for axis in &pass.axes {
         name += &format!("_{}", axis.dim.n);
     }
