@@ -219,7 +219,7 @@ fn long_signals_go_in_blocks() {
     let long = Convolution::new([1 << 20], [64]).real();
     let problems = long.problems(Some(&limits)).expect("it is possible");
     assert!(problems.padded[0] <= 4096, "{:?}", problems.padded);
-    let most: u64 = problems.parts.iter().map(|part| part.batch_count()).max().expect("some");
+    let most: u64 = problems.parts.iter().map(Problem::batch_count).max().expect("some");
     assert!(most > 200, "{most}");
 }
 

@@ -10,6 +10,7 @@ use rand::prelude::IndexedRandom;
 use warpfft_core::error::{Error, Side};
 use warpfft_core::kernel::simulate::Report;
 use warpfft_core::math::reference;
+use warpfft_core::pass::Pass;
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem, Window};
 use warpfft_core::program::Compiled;
 use warpfft_core::request::Fft;
@@ -131,7 +132,7 @@ fn rows_that_are_zero_are_not_transformed() {
     let compiled = Compiled::of(&padded, &limits).expect("it is possible");
     let passes = &compiled.schedule.passes;
     assert_eq!(passes.len(), 2);
-    let repeats: Vec<u64> = passes.iter().map(|pass| pass.repeats()).collect();
+    let repeats: Vec<u64> = passes.iter().map(Pass::repeats).collect();
     assert_eq!(repeats, [16, 64], "only the rows that are not zero");
     assert_eq!([0, 1].map(|i| passes[i].bytes(false)), [16 * 20 * 8, 16 * 64 * 8]);
     assert_eq!(passes[1].bytes(true), 8 * 64 * 8, "only the rows that are wanted");

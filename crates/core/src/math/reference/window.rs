@@ -11,7 +11,7 @@ pub(super) fn spread(
     (n, window): (usize, Window),
 ) -> Vec<Cdd> {
     moved(data, shape, axis, n, |whole, held, index| {
-        whole[window.point(index as u64, n as u64) as usize] = held[index]
+        whole[window.point(index as u64, n as u64) as usize] = held[index];
     })
 }
 
@@ -19,7 +19,7 @@ pub(super) fn spread(
 pub(super) fn kept(data: &[Cdd], shape: &mut [usize], axis: usize, (n, window): (usize, Window)) -> Vec<Cdd> {
     let len = window.len as usize;
     moved(data, shape, axis, len, |held, whole, index| {
-        held[index] = whole[window.point(index as u64, n as u64) as usize]
+        held[index] = whole[window.point(index as u64, n as u64) as usize];
     })
 }
 

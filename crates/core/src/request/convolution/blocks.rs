@@ -32,10 +32,13 @@ impl Convolution {
             Some(_) if self.mode == Mode::Periodic => {
                 self.refused("a periodic signal has no ends to cut it at; leave the blocks out")
             }
-            Some(points) if points < own.k => self.refused(format!(
-                "blocks of {points} points do not hold the kernel; give at least {}",
-                own.k
-            )),
+            // Shorter ones would be ends more than blocks.
+            Some(points) if points < 2 * own.k - 1 => {
+                let least = 2 * own.k - 1;
+                self.refused(format!(
+                    "blocks of {points} points keep less than the kernel has; give at least {least}"
+                ))
+            }
             Some(points) => self.cut(own, points).map(Some),
             None if self.mode == Mode::Periodic => Ok(None),
             None => {
@@ -47,16 +50,16 @@ impl Convolution {
 
     /// The length of blocks that cost less than the whole; `None`: there is none.
     fn best_block(&self, own: Along, limits: Option<&Limits>) -> Option<u64> {
-        let lengths =
-            std::iter::successors(Some((own.k * KERNELS[0]).next_power_of_two().max(64)), |n| Some(2 * n));
+        let shortest = own.k.checked_mul(KERNELS[0])?.checked_next_power_of_two()?.max(64);
+        let lengths = std::iter::successors(Some(shortest), |n| n.checked_mul(2));
         let lengths = lengths.take_while(|&points| {
-            points <= (own.k * KERNELS[1]).max(4096) && own.len / (points - own.k + 1) >= FEWEST
+            points <= own.k.saturating_mul(KERNELS[1]).max(4096) && own.len / (points - own.k + 1) >= FEWEST
         });
         let cost = |points: u64, kept: u64| match limits {
             // There and back by as many doublings, on a processor whose caches hold a block.
             None => Some(points as f64 * (points as f64).log2() / kept as f64),
             Some(limits) => {
-                let count = (self.batch.max(2) * (1 << 26) / points).max(2);
+                let count = ((1 << 26) / points).max(2);
                 let one = Convolution { batch: count, kernels: 1, ..self.clone() };
                 let window = Window::new(0, points.min(kept));
                 let packed =
@@ -87,14 +90,14 @@ impl Convolution {
     fn cut(&self, own: Along, points: u64) -> Result<Convolved, Error> {
         let kept = points - own.k + 1;
         let count = own.len.div_ceil(kept);
-        // The signal's point at which a block begins, as an offset from that of its first result.
-        let start = |block: u64| (own.first + block * kept) as i128 - (own.k as i128 - 1);
-        let inside = |&block: &u64| {
-            let whole = (block + 1) * kept <= own.len;
-            start(block) >= 0 && start(block) + i128::from(points) <= i128::from(own.n) && whole
-        };
-        let first = (0..count).find(inside).unwrap_or(count);
-        let within = (first..count).take_while(inside).count() as u64;
+        // The signal's point at which a block begins: for its first results it reaches before them by all but one of the
+        // kernel's.
+        let start = |block: u64| i128::from(own.first + block * kept) - (i128::from(own.k) - 1);
+        // Blocks that begin within the signal, end there, and are kept whole.
+        let first = (own.k - 1).saturating_sub(own.first).div_ceil(kept).min(count);
+        let room = (own.n + own.k - 1 - own.first).checked_sub(points);
+        let end = room.map_or(0, |room| room / kept + 1).min(own.len / kept);
+        let within = end.saturating_sub(first);
         let mut parts = Vec::new();
         for block in (0..first).chain(first + within..count) {
             parts.push(self.block(own, points, (block, 1), start(block))?);

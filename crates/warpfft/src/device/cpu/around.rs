@@ -114,7 +114,7 @@ impl<T: CpuReal> Around<T> {
         at
     }
 
-    fn transform(&self, plan: &CpuPlan<T>, array: &mut Vec<Complex<T>>) -> Result<(), Error> {
+    fn transform(&self, plan: &CpuPlan<T>, array: &mut [Complex<T>]) -> Result<(), Error> {
         let output = [bytemuck::cast_slice_mut(array), &mut []];
         plan.run(HostJob { input: None, filter: &[], output })
     }

@@ -146,8 +146,8 @@ impl Cpu {
         let plain = |problem: &Problem| {
             CpuPlan::<T>::new(problem, |wanted, n| self.line(wanted, n, problem.direction))
         };
-        let reduced = problem.kind == Kind::Complex
-            && [problem.input, problem.output].iter().any(|format| *format == Format::Real);
+        let reduced =
+            problem.kind == Kind::Complex && [problem.input, problem.output].contains(&Format::Real);
         if problem.is_windowed() || problem.filter.is_some() || reduced {
             return Ok(Arc::new(Around::new(problem, plain)?));
         }
