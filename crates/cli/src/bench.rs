@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use warpfft::core::problem::Problem;
 use warpfft::{Device, Measurement, Timing, Wisdom};
 
+use crate::convolve::ConvolveArgs;
 use crate::error::CliError;
 use crate::options::{BatchArgs, DeviceArg, Shape, size};
 use crate::packed::{Kind, Packed};
@@ -23,6 +24,7 @@ Examples:
   warpfft bench 1024 1000 512x512 --kind r2c --batch 1000
   warpfft bench 4096 --storage f16 --batch 10000
   warpfft bench 8x8 --kind dct2 --batch 100000 --in-place
+  warpfft bench --convolve 8192:129 --convolve 1024x1024:15x15 --batch 64
   warpfft bench --suite h200 --peers --csv out.csv --plot out.png
   warpfft bench --suite h200 --only 'f32 1d-two-*' --only 24x24x24 --budget 60 --csv out.csv
   warpfft bench --compare bench/h200-suite.csv out.csv --tolerance 5%
@@ -31,13 +33,14 @@ A copy reads and writes the bytes of input and output in the same run, on the sa
 fastest. Small data is spread over many buffers, so that neither works from the cache; 1.00 copies is the floor. GFLOP/s count \
 5 N log2 N for N points, half of it where the data is real. The error is the relative L2 distance from a more exact \
 transform of the same random data: of complex data in twice double precision, of real data on the processor in f64; - \
-means that it would take too long, or that this is the processor in f64.
+means that it would take too long, or that this is the processor in f64. Convolutions are timed with kernels that are \
+prepared; their error is that of some results against sums in twice double precision.
 
 Suites that are built in: h200, h200-real of real data, and h200-half of f16 and bf16. A suite of one's own is a file of lines kind,precision,shape,batch[,group][,data] below a header of these names; \
 docs/performance.md says more.")]
 pub struct Bench {
     /// Lengths with x between: 1024, 512x512, 64x64x64
-    #[arg(required_unless_present_any = ["suite", "compare", "report"])]
+    #[arg(required_unless_present_any = ["suite", "compare", "report", "convolve"])]
     shapes: Vec<Shape>,
 
     #[command(flatten)]
@@ -70,6 +73,9 @@ pub struct Bench {
     /// Print a JSON array
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    convolve: ConvolveArgs,
 
     #[command(flatten)]
     suite: SuiteArgs,
@@ -164,6 +170,10 @@ impl Bench {
         }
         if let Some(csv) = &self.suite.report {
             return suite::report(csv, self.suite.into.as_deref(), self.suite.plot.as_deref());
+        }
+        if !self.convolve.is_empty() {
+            let timing = Timing { budget: Duration::from_secs_f64(self.seconds), in_cache: self.in_cache };
+            return self.convolve.run(&self.device()?, &self.asked, timing, self.json);
         }
         match &self.suite.suite {
             Some(name) => self.run_suite(name),

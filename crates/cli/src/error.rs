@@ -150,6 +150,30 @@ pub enum CliError {
         path: PathBuf,
     },
 
+    /// Arrays of different ranks.
+    #[error(
+        "cannot convolve {image:?} with {kernel:?}: both must have the same number of dimensions; reshape one of them{}",
+        if .image.len().abs_diff(.kernel.len()) == 1 { ", or pick a channel" } else { "" }
+    )]
+    Ranks {
+        /// Shape of the first.
+        image: Vec<usize>,
+        /// Shape of the second.
+        kernel: Vec<usize>,
+    },
+
+    /// Arrays of which neither lies within the other.
+    #[error(
+        "--mode valid needs one array at least as large as the other in every dimension, but these have {image:?} and \
+         {kernel:?}; --mode full and same take any"
+    )]
+    NotWithin {
+        /// Shape of the first.
+        image: Vec<usize>,
+        /// Shape of the second.
+        kernel: Vec<usize>,
+    },
+
     /// The input cannot be opened or read.
     #[error("cannot read {}: {source}", .path.display())]
     Read {
@@ -362,6 +386,8 @@ impl CliError {
             | Self::OutputEnding { .. }
             | Self::NoSuchRow { .. }
             | Self::ResultsExist { .. }
+            | Self::Ranks { .. }
+            | Self::NotWithin { .. }
             | Self::OtherDevice { .. } => code::USAGE,
             // Wisdom that is damaged is input; a file of it that cannot be written is output.
             Self::Device(
@@ -383,7 +409,9 @@ impl CliError {
             // A shape too large for any machine, or too short for its kind, is the command line's mistake, not the
             // device's.
             Self::Core(
-                warpfft::core::Error::TooManyElements { .. } | warpfft::core::Error::KindLength { .. },
+                warpfft::core::Error::TooManyElements { .. }
+                | warpfft::core::Error::KindLength { .. }
+                | warpfft::core::Error::Convolution { .. },
             ) => code::USAGE,
             Self::Device(_) | Self::Core(_) => code::DEVICE,
             Self::Write { .. } | Self::OutputIsFolder { .. } | Self::Draw { .. } | Self::Stdout(_) => {

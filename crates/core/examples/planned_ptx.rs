@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use warpfft_core::problem::{Precision, Problem, RealKind};
-use warpfft_core::request::Fft;
+use warpfft_core::request::{Convolution, Fft, Mode};
 use warpfft_core::target::{Api, Limits};
 use warpfft_core::{Error, compile, emit};
 
@@ -32,6 +32,7 @@ fn problems(precision: Precision) -> Result<Vec<Problem>, Error> {
     }
     problems.push(Fft::new([1000]).batch(64).planar().precision(precision).build()?);
     problems.extend(real(precision)?);
+    problems.extend(convolved(precision)?);
     Ok(problems)
 }
 
@@ -51,6 +52,28 @@ fn real(precision: Precision) -> Result<Vec<Problem>, Error> {
         asked.extend([Fft::new(shape.clone()).batch(64).r2c(), Fft::new(shape).batch(64).c2r()]);
     }
     asked.into_iter().map(|fft| fft.precision(precision).build()).collect()
+}
+
+/// Windows, and convolutions of lines, images and long signals.
+fn convolved(precision: Precision) -> Result<Vec<Problem>, Error> {
+    let mut problems = Vec::new();
+    for n in [64, 1000, 1009, 4096, 1 << 17] {
+        let rows = Fft::new([n]).batch((1 << 22) / n).precision(precision);
+        problems.push(rows.clone().shift_output().build()?);
+        problems.push(rows.pad(&[n / 2 + 1]).crop(&[n - 3]).inverse().build()?);
+    }
+    problems
+        .push(Fft::new([512, 512]).batch(16).pad(&[300, 300]).shift_output().precision(precision).build()?);
+    let lines = [(100, 9), (1000, 65), (4000, 97), (8192, 129), (1 << 20, 1 << 18)];
+    let asked = lines.into_iter().map(|(n, k)| Convolution::new([n], [k]).batch(64).blocks(0));
+    let images =
+        [Convolution::new([500, 500], [9, 9]).batch(8), Convolution::new([1024, 1024], [31, 31]).batch(8)];
+    for asked in asked.chain(images).map(|asked| asked.precision(precision).mode(Mode::Same)) {
+        for asked in [asked.clone(), asked.clone().real(), asked.correlate()] {
+            problems.extend(asked.problems(Some(&Limits::h200()))?.parts);
+        }
+    }
+    Ok(problems)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

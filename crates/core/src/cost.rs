@@ -116,6 +116,8 @@ fn lines(n: u64, method: Method, (point, line): (i64, i64), precision: Precision
         store: None,
         scale: 1.0,
         ends: [None; 2],
+        windows: Default::default(),
+        filter: None,
     }
 }
 
@@ -202,7 +204,8 @@ impl<'a> Model<'a> {
             several: batch.iter().any(|&count| count > 1),
             planes: pass.axes.len() > 1,
             twiddled: pass.twiddle.is_some(),
-            pads: [pass.load, pass.store].into_iter().flatten().any(|factor| factor.limit.is_some()),
+            pads: [pass.load, pass.store].into_iter().flatten().any(|factor| factor.limit.is_some())
+                || pass.windows.iter().any(|own| !own.is_empty()),
             stages,
             permutations,
             longest,

@@ -19,6 +19,8 @@ pub enum Side {
     Input,
     /// What is written.
     Output,
+    /// The factors of the frequencies.
+    Filter,
     /// The scratch memory between passes.
     Workspace,
 }
@@ -37,6 +39,7 @@ impl fmt::Display for Side {
         f.write_str(match self {
             Self::Input => "input",
             Self::Output => "output",
+            Self::Filter => "filter",
             Self::Workspace => "workspace",
         })
     }
@@ -246,6 +249,68 @@ pub enum Error {
         /// The scale.
         scale: f64,
     },
+    /// A filter on what is no forward transform of complex numbers, kept as they are computed.
+    #[error(
+        "factors of the frequencies belong to a complex problem in forward direction, which goes there and back, its \
+         numbers kept in the type that is computed in; give real data as Format::Real"
+    )]
+    FilterKind,
+    /// A filter without frequencies.
+    #[error("factors of the frequencies need a dimension of at least 2 points to transform; pad one to 2")]
+    FilterPoints,
+    /// A convolution whose arrays do not go together.
+    #[error("a convolution of {image:?} with a kernel of {kernel:?}: {reason}")]
+    Convolution {
+        /// Shape of the image.
+        image: Vec<u64>,
+        /// Shape of the kernel.
+        kernel: Vec<u64>,
+        /// What does not go together, and what would.
+        reason: String,
+    },
+    /// A window that the dimension has not.
+    #[error(
+        "the {side} window of transform dimension {axis} has {len} points from {start} on, of {n}; a window has 1 to {n} \
+         points and starts at one of 0 to {}", n - 1
+    )]
+    Window {
+        /// Input or output.
+        side: Side,
+        /// Which of the transform dimensions, as given.
+        axis: usize,
+        /// Points of the transform.
+        n: u64,
+        /// First point of the window.
+        start: u64,
+        /// Points of the window.
+        len: u64,
+    },
+    /// As many windows must be given as there are transform dimensions.
+    #[error(
+        "{got} windows were given for {expected} transformed dimensions; give exactly {expected}, or none"
+    )]
+    WindowCount {
+        /// Transformed dimensions.
+        expected: usize,
+        /// Windows given.
+        got: usize,
+    },
+    /// A window on an axis that is not transformed.
+    #[error(
+        "axis {axis} is not transformed and has no window; leave it at its {n} points, or address fewer of them by strides"
+    )]
+    WindowAxis {
+        /// The axis of the shape.
+        axis: usize,
+        /// Its points.
+        n: u64,
+    },
+    /// Windows on a kind of transform that has none yet.
+    #[error(
+        "windows (padding, cropping, shifts) are for complex transforms; pad or crop the reals themselves, or transform \
+         them as complex numbers"
+    )]
+    WindowKind,
     /// As many strides must be given as there are dimensions.
     #[error("{got} {side} strides were given for {expected} dimensions; give exactly {expected}")]
     StrideCount {

@@ -274,6 +274,7 @@ fn part(part: &CoprimePart) -> String {
         PartKind::Middle => {
             format!("{n} there and back for a chirp of {} = {stages}", part.chirp.unwrap_or(n))
         }
+        PartKind::Filter => format!("{n} there, times the filter and back = {stages}"),
         PartKind::Bluestein => format!("{n} by bluestein over {points} = {stages}"),
     }
 }

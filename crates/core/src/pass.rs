@@ -3,9 +3,11 @@
 
 mod fold;
 mod table;
+mod window;
 
 pub use fold::{Carry, Fold, Formula, Way, points};
 pub use table::{Coordinate, MAX_STAGES, TableKind};
+pub use window::Window;
 
 use crate::problem::{Direction, Format, Precision, Storage};
 
@@ -50,6 +52,8 @@ pub struct PassDim {
     pub store_index: u64,
     /// Weight in the twiddle exponent (repeated dimensions; see [`Pass::twiddle`]).
     pub twiddle: u64,
+    /// Distance of neighbours in the pass's filter: of frequencies, where it is transformed.
+    pub filter: i64,
     /// Every tile holds all of it (repeated dimensions): it moves in place, where blocks would else overwrite what
     /// others have still to read.
     pub whole: bool,
@@ -58,7 +62,7 @@ pub struct PassDim {
 impl PassDim {
     /// A dimension without weights.
     pub const fn new(n: u64, is: i64, os: i64) -> Self {
-        Self { n, is, os, load_index: 0, store_index: 0, twiddle: 0, whole: false }
+        Self { n, is, os, load_index: 0, store_index: 0, twiddle: 0, filter: 0, whole: false }
     }
 }
 
@@ -98,6 +102,9 @@ pub enum PartKind {
     /// the frequency, the product, and the way back. The other digits are what the pass's twiddle multiplies, which
     /// leads the way back too; its modulus is the padded length.
     Middle,
+    /// The transform that convolves: there, times the pass's filter, and back. With a twiddle it is the middle of a
+    /// convolution in several passes, as [`PartKind::Middle`] is.
+    Filter,
 }
 
 impl CoprimePart {
@@ -233,6 +240,21 @@ pub struct Pass {
     /// axis counts its points one by one and the array is what the fold says; without an axis, the first repeated
     /// dimension counts the fold's items, and the other side holds points.
     pub ends: [Option<Fold>; 2],
+    /// Dimensions of which not all points lie in memory, where it reads and where it writes.
+    pub windows: [Vec<Window>; 2],
+    /// The array of factors in the middle of [`PartKind::Filter`].
+    pub filter: Option<Factors>,
+}
+
+/// An array of complex factors of which a pass reads one for each frequency, at distances that its dimensions say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Factors {
+    /// Element of the first of them.
+    pub offset: u64,
+    /// Elements that the array holds.
+    pub span: u64,
+    /// The factors are the conjugates of what it holds.
+    pub conjugate: bool,
 }
 
 impl Pass {
@@ -291,7 +313,9 @@ impl Pass {
                 let points = self.ends.iter().flatten().map(Fold::points).sum::<u64>();
                 points * self.batch[1..].iter().map(|dim| dim.n).product::<u64>()
             }
-            None => self.elements(),
+            None => {
+                self.windows[usize::from(writes)].iter().fold(self.elements(), |all, own| own.part_of(all))
+            }
         };
         elements * element
     }

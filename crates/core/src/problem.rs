@@ -7,17 +7,21 @@
 
 mod address;
 mod bound;
+mod filter;
 mod kind;
 mod storage;
 mod validate;
+mod window;
 
 pub(crate) use validate::continuing_pair;
 
 use std::ops::Range;
 
 pub use bound::Growth;
+pub use filter::Filter;
 pub use kind::{Kind, RealDim, RealKind, half};
 pub use storage::Storage;
+pub use window::Window;
 
 /// Elements at most, and addresses too: their bytes in double precision are counted in an `i64`.
 pub const ELEMENT_LIMIT: u64 = i64::MAX as u64 / 16;
@@ -139,7 +143,8 @@ pub enum Placement {
 pub struct Problem {
     /// What is transformed into what.
     pub kind: Kind,
-    /// Dimensions to transform as complex ones, slowest first; their order does not change what is computed.
+    /// Dimensions to transform as complex ones, slowest first; their order does not change what is computed. Their
+    /// lengths are those of the transform, of which [`Problem::windows`] may leave fewer points in memory.
     pub transform: Vec<Dim>,
     /// Dimensions to repeat over.
     pub batch: Vec<Dim>,
@@ -163,6 +168,11 @@ pub struct Problem {
     pub scale: f64,
     /// Bytes of workspace beside input and output at most; `None`: as many as the fastest schedule takes.
     pub max_workspace: Option<u64>,
+    /// Which points of each dimension of [`Problem::transform`] lie in memory, in the input and in the output; empty: all
+    /// of all.
+    pub windows: Vec<[Window; 2]>,
+    /// What the frequencies are multiplied by, before they are transformed back; `None`: the frequencies are the output.
+    pub filter: Option<Filter>,
 }
 
 impl Problem {
@@ -177,7 +187,7 @@ impl Problem {
         self.batch.iter().map(|dim| dim.n).product()
     }
 
-    /// Points of all transforms. Of a complex problem, as many elements are written.
+    /// Points of all transforms. Of a complex problem without windows, as many elements are written.
     pub fn elements(&self) -> u64 {
         self.points() * self.batch_count()
     }
@@ -220,8 +230,8 @@ impl Problem {
         self.batch.iter().chain(&self.transform)
     }
 
-    /// Input and output element of every point of every complex transform, the last transform dimension fastest, batch
-    /// dimensions outermost.
+    /// Input and output element of every point of every complex transform without windows, the last transform dimension
+    /// fastest, batch dimensions outermost.
     pub fn addresses(&self) -> impl Iterator<Item = (u64, u64)> + use<> {
         address::Walk::new(self.dims().copied().collect(), self.input_offset, self.output_offset)
     }

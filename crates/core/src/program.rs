@@ -28,6 +28,8 @@ pub enum Binding {
         /// Bytes used.
         bytes: u64,
     },
+    /// The factors of the frequencies: [`Problem::filter`].
+    Filter,
     /// A constant table, an index into [`Program::tables`].
     Table(u16),
 }
@@ -231,13 +233,16 @@ fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
             would_work: "single precision, or the cpu device".into(),
         });
     }
+    if problem.is_windowed() || problem.filter.is_some() {
+        // What is read of these by their places is taken on trust further on.
+        problem.clone().validated()?;
+    }
     for (side, got) in [(Side::Input, problem.input), (Side::Output, problem.output)] {
-        let complex = matches!(got, Format::Interleaved | Format::Planar);
-        if problem.kind == Kind::Complex && !complex {
+        if problem.kind == Kind::Complex && matches!(got, Format::Apart(_)) {
             return Err(Error::KindFormat { side, real: false, got });
         }
     }
-    for bytes in [problem.input_bytes(), problem.output_bytes()] {
+    for bytes in [problem.input_bytes(), problem.output_bytes(), problem.filter_bytes()] {
         too_large("bytes of one buffer", bytes, limits.max_buffer_bytes, limits)?;
     }
     Ok(())

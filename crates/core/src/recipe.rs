@@ -90,7 +90,7 @@ const MOST_TILES: usize = 8;
 /// ```
 pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec<Candidate>, Error> {
     let estimate = Draft::new(problem, limits, None, None)?;
-    if problem.kind != Kind::Complex {
+    if problem.kind != Kind::Complex || problem.filter.is_some() {
         return Ok(tiled(estimate, problem, limits, most));
     }
     let mut drafts = vec![estimate.fused(problem, limits), estimate];
@@ -338,7 +338,7 @@ impl Recipe {
 
     /// The schedule by the recipe's plans.
     fn scheduled(&self, problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
-        if problem.kind != Kind::Complex {
+        if problem.kind != Kind::Complex || problem.filter.is_some() {
             let schedule = schedule::schedule(problem, limits)?;
             let same = self.plans == schedule.plans && self.within.is_none();
             return if same { Ok(schedule) } else { Err(refused("real data is not scheduled so".into())) };

@@ -1,10 +1,12 @@
 //! Plan and target to passes: which axes share a tile, where intermediate results lie, what is fused where.
 
 mod convolution;
+mod filter;
 pub mod fuse;
 mod in_place;
 mod real;
 mod share;
+mod window;
 mod workspace;
 
 use crate::error::Error;
@@ -13,9 +15,11 @@ use crate::lower::tile;
 use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim};
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Format, Kind, Placement, Problem, Storage};
+use crate::problem::{Direction, Format, Kind, Placement, Problem, Storage};
 use crate::target::Limits;
+use convolution::By;
 use fuse::Fuse;
+use window::held;
 
 /// Passes in order, and what they need beside input and output.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +61,9 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     if problem.kind != Kind::Complex {
         return real::schedule(problem, limits);
     }
+    if problem.filter.is_some() {
+        return filter::schedule(problem, limits);
+    }
     let planner = Planner::new(limits, problem.precision).keeping(problem.stored());
     let plans = problem
         .transform
@@ -74,8 +81,13 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         return Err(Error::Workspace { needed, allowed });
     }
     // Passes in place hold more on the chip or are more: they are for those who ask.
-    let narrow =
-        |plan: Plan| if plan.passes() > 1 { planner.in_place(plan.len()).unwrap_or(plan) } else { plan };
+    let narrow = |plan: Plan| {
+        if plan.passes() > 1 && !problem.is_windowed() {
+            planner.in_place(plan.len()).unwrap_or(plan)
+        } else {
+            plan
+        }
+    };
     let schedule = with(problem, limits, &planner, plans.into_iter().map(narrow).collect(), true)?;
     match schedule.workspace(problem.precision) {
         (_, least) if least > allowed => Err(Error::Workspace { needed: least.min(needed), allowed }),
@@ -85,7 +97,7 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
 
 /// Schedules a problem by the given plans, one for each transform dimension, in the radices that they name.
 pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
-    if problem.kind != Kind::Complex {
+    if problem.kind != Kind::Complex || problem.filter.is_some() {
         return Err(Error::Recipe { detail: "plans are chosen for complex problems alone".into() });
     }
     let schedule = with(
@@ -114,8 +126,7 @@ fn with(
     mut plans: Vec<Plan>,
     suits: bool,
 ) -> Result<Schedule, Error> {
-    let mut scheduler =
-        Scheduler { problem, limits, planner, suits, regions: Vec::new(), passes: Vec::new() };
+    let mut scheduler = Scheduler::new(problem, limits, planner, suits);
     scheduler.run(&mut plans)?;
     Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans, fused: Vec::new() })
 }
@@ -134,24 +145,36 @@ struct Scheduler<'a> {
     planner: &'a Planner<'a>,
     /// Stages of the parts of a dimension may change to suit the pass that they become.
     suits: bool,
+    /// Points of each dimension that memory holds at the moment, transform dimensions first.
+    held: Vec<u64>,
+    /// Sign of the exponent of the passes that come next.
+    direction: Direction,
     regions: Vec<u64>,
     passes: Vec<Pass>,
+}
+
+impl<'a> Scheduler<'a> {
+    fn new(problem: &'a Problem, limits: &'a Limits, planner: &'a Planner<'a>, suits: bool) -> Self {
+        let (held, direction) = (held(problem, false), problem.direction);
+        Self { problem, limits, planner, suits, held, direction, regions: Vec::new(), passes: Vec::new() }
+    }
 }
 
 impl Scheduler<'_> {
     fn run(&mut self, plans: &mut [Plan]) -> Result<(), Error> {
         let input = self.caller_side(false);
         let output = self.caller_side(true);
-        let mut groups = self.groups(plans);
+        let mut groups = self.groups(plans, 0);
         // Elements move when strides differ in place: blocks would overwrite what others still have to read, so
         // the result is gathered in the workspace first.
-        let moves = self.problem.placement == Placement::InPlace && input.strides != output.strides;
+        let moves = self.problem.placement == Placement::InPlace && self.problem.moves();
         if groups.is_empty() || (moves && groups.len() == 1) {
             groups.push(Vec::new());
         }
-        // What lies between passes is kept as it is computed.
-        let between = groups.len() > 1 && !self.problem.keeps_results();
-        let staged = if moves || between { Some(self.workspace(&output)) } else { None };
+        // What lies between passes is kept as it is computed, and needs room for every point.
+        let holds = self.problem.keeps_results() && self.output_holds_all();
+        let staged = moves || (groups.len() > 1 && !holds);
+        let staged = if staged { Some(self.workspace(&output)) } else { None };
         let last = groups.len() - 1;
         let mut at = input;
         for (i, group) in groups.iter().enumerate() {
@@ -161,6 +184,7 @@ impl Scheduler<'_> {
             };
             let first = self.passes.len();
             self.group(group, plans, &at, &target)?;
+            self.look(group, first, [&at, &target]);
             if let [d] = group[..] {
                 name_stages(&mut plans[d], &self.passes[first..]);
             }
@@ -191,13 +215,10 @@ impl Scheduler<'_> {
         }
     }
 
-    fn lengths(&self) -> Vec<u64> {
-        self.problem.transform.iter().chain(&self.problem.batch).map(|dim| dim.n).collect()
-    }
-
     /// A region of the workspace that holds the problem packed, its dimensions in the order of `like`.
     fn workspace(&mut self, like: &Place) -> Place {
-        let lengths = self.lengths();
+        let sides = [false, true].map(|output| held(self.problem, output));
+        let lengths: Vec<u64> = sides[0].iter().zip(&sides[1]).map(|(&a, &b)| a.max(b)).collect();
         self.region(&lengths, like)
     }
 
@@ -218,7 +239,7 @@ impl Scheduler<'_> {
 
     fn group(&mut self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Result<(), Error> {
         if let [d] = group {
-            return self.axis(*d, &plans[*d], &self.lengths(), src, dst);
+            return self.axis(*d, &plans[*d], &self.points_of(&[*d]), src, dst);
         }
         let pass = self.pass(group, plans, src, dst);
         self.passes.push(pass);
@@ -227,7 +248,7 @@ impl Scheduler<'_> {
 
     /// One pass that transforms a group of dimensions by their on-chip plans.
     fn pass(&self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Pass {
-        let lengths = self.lengths();
+        let lengths = self.points_of(group);
         let dim = |d: usize| PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
         let axes = group.iter().map(|&d| Axis::new(dim(d), on_chip_method(&plans[d]))).collect();
         let batch = (0..lengths.len()).filter(|d| !group.contains(d)).map(dim).collect();
@@ -241,12 +262,14 @@ impl Scheduler<'_> {
             src: src.operand(),
             dst: dst.operand(),
             precision: self.problem.precision,
-            direction: self.problem.direction,
+            direction: self.direction,
             twiddle: None,
             load: None,
             store: None,
             scale: 1.0,
             ends: [None; 2],
+            windows: Default::default(),
+            filter: None,
         }
     }
 
@@ -269,11 +292,15 @@ impl Scheduler<'_> {
                     let pass = self.single(d, on_chip_method(plan), lengths, src, dst);
                     self.passes.push(pass);
                 }
-                Plan::Split(parts) => self.convolution(d, *n, parts, lengths, src, dst),
+                Plan::Split(parts) => self.convolution(d, By::Chirp(*n), parts, lengths, src, dst),
                 _ => return Err(no_plan(*n, self.limits)),
             },
             Plan::InPlace { .. } if !self.problem.keeps_results() => {
                 return Err(Error::Recipe { detail: "passes in place keep what they go on with".into() });
+            }
+            // Between its passes the output holds every point.
+            Plan::InPlace { .. } if self.problem.is_windowed() => {
+                return Err(no_plan(plan.len(), self.limits));
             }
             Plan::InPlace { parts, early } => self.in_place(d, (parts, early), lengths, src, dst)?,
             Plan::Split(parts) => {

@@ -113,7 +113,7 @@ fn own_places(part: &Coordinate, output: bool) -> Vec<u32> {
     match part.kind {
         // The stages turn the slowest digit of the input into the fastest of the output.
         PartKind::MixedRadix if output => (0..part.n as u32).map(|index| spelt(index, false)).collect(),
-        PartKind::MixedRadix | PartKind::Bluestein | PartKind::Middle => {
+        PartKind::MixedRadix | PartKind::Bluestein | PartKind::Middle | PartKind::Filter => {
             (0..part.n as u32).map(natural).collect()
         }
         PartKind::Rader => {

@@ -8,9 +8,11 @@ use std::time::Instant;
 
 use warpfft_core::Error;
 use warpfft_core::emit::{self, EmitError};
+use warpfft_core::error::Side;
 use warpfft_core::kernel::verify::verify;
 use warpfft_core::kernel::{Access, Builder, Cache, Kernel, Op, Special, Type, Verified};
-use warpfft_core::request::Fft;
+use warpfft_core::problem::Window;
+use warpfft_core::request::{Convolution, Fft, Mode};
 use warpfft_core::target::{Api, Limits};
 
 fn verified(kernel: Kernel) -> Verified<Kernel> {
@@ -57,6 +59,30 @@ fn a_cluster_is_as_accepted() {
     let program = warpfft_core::compile(&problem, &device).unwrap();
     assert_eq!(program.kernels[0].cluster, 2);
     golden("fft_1024_cluster.ptx", &emit::ptx(&program.kernels[0], 90).unwrap());
+}
+
+/// Windows that are known by the registers, that take a predicate, and that wrap within a register.
+#[test]
+fn windows_are_as_accepted() {
+    let rows = |fft: Fft| {
+        let problem = fft.batch(100).build().unwrap();
+        let program = warpfft_core::compile(&problem, &Limits::h200()).unwrap();
+        emit::ptx(&program.kernels[0], 90).unwrap()
+    };
+    golden("fft_64_shifted.ptx", &rows(Fft::new([64]).shift_output()));
+    golden("fft_60_wrapped.ptx", &rows(Fft::new([60]).window(Side::Input, 0, Window::new(53, 20))));
+}
+
+/// A line of a convolution: pairs of reals, the filter by its frequencies, the padding by its windows.
+#[test]
+fn a_convolution_is_as_accepted() {
+    let asked = Convolution::new([200], [21]).real().batch(64).mode(Mode::Same);
+    let problems = asked.problems(Some(&Limits::h200())).unwrap();
+    let program = warpfft_core::compile(&problems.parts[0], &Limits::h200()).unwrap();
+    assert_eq!((problems.parts.len(), program.launches.len()), (1, 1));
+    golden("convolve_200.ptx", &emit::ptx(&program.kernels[0], 90).unwrap());
+    let program = warpfft_core::compile(&problems.parts[0], &Limits::webgpu_min()).unwrap();
+    check_wgsl("convolve", &emit::wgsl(&program.kernels[0], false).unwrap());
 }
 
 /// Two passes in one launch: tickets, counters, and a ring past the L1.

@@ -111,6 +111,8 @@ fn problem(elements: u64) -> Problem {
         direction: Direction::Forward,
         scale: 1.0,
         max_workspace: None,
+        windows: Vec::new(),
+        filter: None,
     }
 }
 

@@ -11,6 +11,8 @@ pub enum Which {
     Input,
     /// The output; in place, the one buffer.
     Output,
+    /// The factors of the frequencies.
+    Filter,
     /// The workspace.
     Workspace,
 }
@@ -20,6 +22,7 @@ impl std::fmt::Display for Which {
         f.write_str(match self {
             Self::Input => "input",
             Self::Output => "output",
+            Self::Filter => "filter",
             Self::Workspace => "workspace",
         })
     }
@@ -109,6 +112,19 @@ pub enum Error {
         address: u64,
         /// What it must be a multiple of.
         align: u64,
+    },
+
+    /// A problem with factors of the frequencies was run without them, or the other way round.
+    #[error(
+        "{}", if *expected {
+            "the problem multiplies by factors of the frequencies; hand them over by run_filtered or enqueue_cuda_filtered"
+        } else {
+            "the problem has no factors of the frequencies; run it without, or give it a filter"
+        }
+    )]
+    Filter {
+        /// Whether the problem has them.
+        expected: bool,
     },
 
     /// Interleaved data for a planar problem, or the other way round.

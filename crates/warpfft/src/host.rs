@@ -78,6 +78,15 @@ impl<'a, T: Real> Planes<'a, T> {
 }
 
 impl<'a, T: Real> PlanesMut<'a, T> {
+    /// The same array once more, for as long as this is not used.
+    pub fn again(&mut self) -> PlanesMut<'_, T> {
+        match self {
+            Self::Interleaved(data) => PlanesMut::Interleaved(data),
+            Self::Planar(re, im) => PlanesMut::Planar(re, im),
+            Self::Real(data) => PlanesMut::Real(data),
+        }
+    }
+
     /// How the array lies in memory.
     pub const fn format(&self) -> Format {
         match self {

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use num_complex::Complex;
 use warpfft_core::problem::{Format, Placement, Problem, Storage};
 use warpfft_core::program::Program;
 
@@ -107,7 +108,45 @@ impl Plan {
         input: impl Into<Planes<'a, T>>,
         output: impl Into<PlanesMut<'a, U>>,
     ) -> Result<(), Error> {
-        let (input, output) = (input.into(), output.into());
+        self.expect_filter(false)?;
+        self.run_out_of_place(input.into(), &[], output.into())
+    }
+
+    /// Transforms from one host array to another, with factors of the frequencies between there and back: for problems with
+    /// a [`Filter`](warpfft_core::problem::Filter).
+    ///
+    /// # Errors
+    ///
+    /// The arrays do not fit the problem, or the device failed.
+    pub fn run_filtered<'a, T: Real>(
+        &self,
+        input: impl Into<Planes<'a, T>>,
+        filter: &[Complex<T>],
+        output: impl Into<PlanesMut<'a, T>>,
+    ) -> Result<(), Error> {
+        self.expect_filter(true)?;
+        let filter: &[u8] = bytemuck::cast_slice(filter);
+        let (needed, got) = (span::filter_bytes(&self.problem)?, filter.len() as u64);
+        if got < needed {
+            let bytes = self.problem.precision.complex_bytes();
+            let (needed, got) = (needed / bytes, got / bytes);
+            return Err(Error::BufferTooSmall {
+                which: Which::Filter,
+                plane: 0,
+                unit: "complex elements",
+                needed,
+                got,
+            });
+        }
+        self.run_out_of_place(input.into(), &filter[..needed as usize], output.into())
+    }
+
+    fn run_out_of_place<T: Real, U: Real>(
+        &self,
+        input: Planes<'_, T>,
+        filter: &[u8],
+        output: PlanesMut<'_, U>,
+    ) -> Result<(), Error> {
         self.expect(Placement::OutOfPlace, [T::STORAGE, U::STORAGE])?;
         same_format(Which::Input, self.problem.input, input.format())?;
         same_format(Which::Output, self.problem.output, output.format())?;
@@ -115,7 +154,7 @@ impl Plan {
         let lengths = input.map(|plane| plane.len() as u64);
         span::check(&self.problem, Which::Input, self.problem.input, self.input, lengths)?;
         self.check_output(&output)?;
-        self.work.run(HostJob { input: Some(input), output })
+        self.work.run(HostJob { input: Some(input), filter, output })
     }
 
     /// Transforms a host array in place.
@@ -125,6 +164,7 @@ impl Plan {
     /// The array does not fit the problem, or the device failed.
     pub fn run_in_place<'a, T: Real>(&self, data: impl Into<PlanesMut<'a, T>>) -> Result<(), Error> {
         let data = data.into();
+        self.expect_filter(false)?;
         self.expect(Placement::InPlace, [T::STORAGE; 2])?;
         // Where reals and complex numbers share an array, it may be handed over as either.
         let format =
@@ -134,7 +174,7 @@ impl Plan {
         let lengths = [output[0].len() as u64, output[1].len() as u64];
         span::check(&self.problem, Which::Output, self.problem.input, self.input, lengths)?;
         self.check_output(&output)?;
-        self.work.run(HostJob { input: None, output })
+        self.work.run(HostJob { input: None, filter: &[], output })
     }
 
     pub(crate) fn work(&self) -> &(dyn Execute + 'static) {
@@ -159,6 +199,11 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    fn expect_filter(&self, given: bool) -> Result<(), Error> {
+        let expected = self.problem.filter.is_some();
+        if expected == given { Ok(()) } else { Err(Error::Filter { expected }) }
     }
 
     fn check_output(&self, output: &[&mut [u8]; 2]) -> Result<(), Error> {

@@ -123,6 +123,13 @@ fn loaded(
 
 fn tune(device: &Device, problem: &Problem, budget: Duration, race: Race<'_>) -> Result<Tuned, Error> {
     let limits = limits(device)?;
+    if problem.filter.is_some() {
+        return Err(Error::Unsupported {
+            device: device.name().into(),
+            what: "tune convolutions".into(),
+            would_work: "leave them to the cost model".into(),
+        });
+    }
     let found = candidates(problem, limits, MOST)?;
     let started = Instant::now();
     let (mut trials, mut plans) = (Vec::new(), Vec::new());

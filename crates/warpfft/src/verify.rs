@@ -1,6 +1,6 @@
 //! A plan's check of itself: random data through the plan and through the reference.
 
-mod numbers;
+pub(crate) mod numbers;
 
 use std::marker::PhantomData;
 
@@ -131,6 +131,9 @@ impl<'a, T: Sample, U: Sample> Check<'a, T, U> {
     /// Runs the plan.
     fn new(plan: &'a Plan, seed: u64) -> Result<Self, Error> {
         let problem = plan.problem();
+        if problem.filter.is_some() {
+            return Err(Error::Filter { expected: true });
+        }
         let (read, written) = (span::read_bytes(problem)?, span::written_bytes(problem)?);
         let arrays: u64 = read.iter().chain(&written).fold(0, |sum, &bytes| sum.saturating_add(bytes));
         room::ask(arrays.saturating_add(reference_bytes(problem)), "processor")?;

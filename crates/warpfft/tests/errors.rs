@@ -4,7 +4,9 @@ mod cases;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use warpfft::core::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem, Storage};
+use warpfft::core::problem::{
+    Dim, Direction, Filter, Format, Kind, Placement, Precision, Problem, Storage, Window,
+};
 use warpfft::core::request::Fft;
 use warpfft::core::target::Limits;
 use warpfft::core::{self, Error as CoreError};
@@ -69,6 +71,19 @@ fn any_number(random: &mut StdRng) -> i64 {
     }
 }
 
+fn any_windows(random: &mut StdRng) -> Vec<[Window; 2]> {
+    let count = random.random_range(0..=3);
+    let mut window = || Window::new(any_number(random).unsigned_abs(), any_number(random).unsigned_abs());
+    (0..count).map(|_| [window(), window()]).collect()
+}
+
+fn any_filter(random: &mut StdRng) -> Filter {
+    let mut strides = || (0..random.random_range(0..=3)).map(|_| any_number(random)).collect::<Vec<i64>>();
+    let (transform, batch) = (strides(), strides());
+    let offset = any_number(random).unsigned_abs();
+    Filter { offset, transform, batch, conjugate: random.random(), hermitian: random.random() }
+}
+
 fn any_problem(random: &mut StdRng) -> Problem {
     let mut dims = |most| -> Vec<Dim> {
         let count = random.random_range(0..=most);
@@ -94,6 +109,8 @@ fn any_problem(random: &mut StdRng) -> Problem {
         direction: Direction::Forward,
         scale: [1.0, 0.5, f64::NAN, f64::INFINITY][random.random_range(0..4)],
         max_workspace: [None, None, Some(0), Some(4096)][random.random_range(0..4)],
+        windows: if random.random_bool(0.7) { Vec::new() } else { any_windows(random) },
+        filter: random.random_bool(0.2).then(|| any_filter(random)),
     }
 }
 

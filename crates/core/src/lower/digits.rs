@@ -29,6 +29,10 @@ pub struct Digit {
     pub axis: Option<usize>,
     /// Repeated dimension it belongs to.
     pub batch: Option<usize>,
+    /// Weight in the index of the pass's filter.
+    pub filter: i64,
+    /// Weight in the axis's index before its stages.
+    pub input: i64,
     /// Weight in the axis's index once its stages are done.
     pub output: i64,
     /// Weight in the repeated dimension's index.
@@ -46,6 +50,8 @@ impl Digit {
         twiddle: 0,
         axis: None,
         batch: None,
+        filter: 0,
+        input: 0,
         output: 0,
         number: 0,
     };
@@ -56,6 +62,7 @@ impl Digit {
             axis: Some(index),
             batch: None,
             twiddle: 0,
+            input: 1,
             output: 1,
             number: 0,
             ..Self::of_batch(&axis.dim, 0, axis.dim.n)
@@ -72,6 +79,8 @@ impl Digit {
             twiddle: dim.twiddle as i64,
             axis: None,
             batch: Some(index),
+            filter: dim.filter,
+            input: 0,
             output: 0,
             number: 1,
         }
@@ -121,6 +130,8 @@ impl Digits {
                     twiddle: 0,
                     axis: Some(index),
                     batch: None,
+                    filter: 0,
+                    input: (points / (done * u64::from(radix))) as i64,
                     output: done as i64,
                     number: 0,
                 });
@@ -161,6 +172,8 @@ impl Digits {
             load_index: whole.load_index * scale,
             store_index: whole.store_index * scale,
             twiddle: whole.twiddle * scale,
+            filter: whole.filter * scale,
+            input: whole.input * scale,
             output: whole.output * scale,
             number: whole.number * scale,
             ..whole

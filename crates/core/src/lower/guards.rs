@@ -83,12 +83,11 @@ impl Lowering<'_> {
     }
 
     /// What one of a group's elements must keep to beside `on`.
-    pub(super) fn bounded(&mut self, on: Bound, bounds: Option<&[Bound]>, register: usize) -> Bound {
-        match (on, bounds.map(|bounds| bounds[register])) {
-            (on, None) => on,
-            (Bound::If(on), Some(Bound::If(bound))) => Bound::If(self.all_of(on, bound)),
-            (Bound::Never, _) | (_, Some(Bound::Never)) => Bound::Never,
-        }
+    pub(super) fn bounded(&mut self, on: Bound, window: Option<Bound>, bound: Option<Bound>) -> Bound {
+        [window, bound].into_iter().flatten().fold(on, |on, bound| match (on, bound) {
+            (Bound::If(on), Bound::If(bound)) => Bound::If(self.all_of(on, bound)),
+            (Bound::Never, _) | (_, Bound::Never) => Bound::Never,
+        })
     }
 
     pub(super) fn all_of(&mut self, a: Option<Value>, b: Option<Value>) -> Option<Value> {

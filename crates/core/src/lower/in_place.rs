@@ -108,7 +108,12 @@ impl Lowering<'_> {
             Work::Turn => {
                 x = codelet::dft_of_products(&mut self.b, &x, &factors, Direction::Forward);
                 if step.line.convolves() {
-                    factors = self.product(step, slot, &mut x);
+                    factors = match self.pass.filter {
+                        Some(filter) if step.line.part.kind == PartKind::Filter => {
+                            self.filter_factors(filter, &step.layout, slot)
+                        }
+                        _ => self.product(step, slot, &mut x),
+                    };
                     x = codelet::dft_of_products(&mut self.b, &x, &factors, Direction::Inverse);
                 }
             }
@@ -177,8 +182,7 @@ impl Lowering<'_> {
                 if self.pass.direction == Direction::Inverse {
                     x.iter_mut().for_each(|x| *x = swapped(*x));
                 }
-                let way =
-                    if line.row_weight() > 0 { self.pass.direction.reversed() } else { self.pass.direction };
+                let way = if line.returns() { self.pass.direction.reversed() } else { self.pass.direction };
                 let direction = std::mem::replace(&mut self.direction, way);
                 self.pass_twiddle(&step.layout, slot, &mut x);
                 self.direction = direction;

@@ -39,6 +39,7 @@ impl<'a> Line<'a> {
         let (mut index, mut frequency) = (Vec::new(), Vec::new());
         let mut done = 1;
         for &radix in &part.radices {
+            let filter = dim.filter * done as i64;
             frequency.push(done as i64);
             done *= u64::from(radix);
             index.push((part.points() / done) as i64);
@@ -50,6 +51,8 @@ impl<'a> Line<'a> {
                 load_index: dim.load_index as i64 * weight,
                 store_index: dim.store_index as i64 * weight,
                 axis: Some(0),
+                filter,
+                input: weight,
                 output: weight,
                 ..Digit::STILL
             });
@@ -90,7 +93,9 @@ impl<'a> Line<'a> {
         let own = (0..self.stages()).filter(|&d| d != stage);
         let others = self.stages()..self.digits.all.len();
         let last = stage + 1 == self.stages();
-        let order = if self.direct && (stage == 0 || (last && !self.padded())) {
+        let order = if self.direct && last && stage > 0 && self.part.kind == PartKind::Filter {
+            self.digits.by_stride(&[Some(stage)], &self.digits.weights(|digit| digit.filter))
+        } else if self.direct && (stage == 0 || (last && !self.padded())) {
             self.digits.by_stride(&[Some(stage)], &self.digits.weights(|digit| digit.os))
         } else if self.direct && last {
             own.chain(others).collect()
@@ -103,6 +108,11 @@ impl<'a> Line<'a> {
     /// Padded: points that are not there, and outputs that nobody wants.
     pub fn padded(&self) -> bool {
         self.part.kind == PartKind::Bluestein
+    }
+
+    /// The pass's twiddle leads the way back, after the product: that of a middle, where there is one.
+    pub fn returns(&self) -> bool {
+        matches!(self.part.kind, PartKind::Middle | PartKind::Filter)
     }
 
     /// Weight of each digit in the index of the spectrum: only a whole chirp's has not the order of the last stage's

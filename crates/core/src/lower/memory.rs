@@ -8,6 +8,7 @@ use crate::problem::{Format, Storage};
 
 use super::digits::Layout;
 use super::guards::Bound;
+use super::window::Seen;
 use super::writes::Write;
 use super::{Held, Lowering, Slot, stored};
 
@@ -60,6 +61,12 @@ impl Lowering<'_> {
         if let Some(i) = self.slots.iter().position(|&s| s == slot) {
             return self.spaces[i];
         }
+        if let (Slot::Filter, Some(filter)) = (slot, self.pass.filter) {
+            let space = self.b.buffer("filter", self.real, Access::Read, 2 * filter.span);
+            self.slots.push(slot);
+            self.spaces.push(space);
+            return space;
+        }
         let Slot::Table(kind) = slot else { unreachable!("operands are declared before anything else") };
         let name = format!("table{}", self.slots.iter().filter(|s| matches!(s, Slot::Table(_))).count());
         let elem = if kind.width() == 1 { Type::U32 } else { self.real };
@@ -100,7 +107,9 @@ impl Lowering<'_> {
         let slot = self.sides[usize::from(writes)];
         let step = operand.format.step() as i64;
         let planes = (0..operand.format.planes() as u8).map(|plane| self.space_of(slot(plane))).collect();
-        let wide = operand.span.saturating_mul(step as u64) > u64::from(u32::MAX / 2);
+        let windows = self.pass.windows[usize::from(writes)].iter();
+        let span = windows.fold(operand.span, |span, window| span.saturating_add(window.reach()));
+        let wide = span.saturating_mul(step as u64) > u64::from(u32::MAX / 2);
         let ty = if wide { Type::U64 } else { Type::U32 };
         let weights = self.digits.weights(|digit| step * if writes { digit.os } else { digit.is });
         let base = self.at_origin(ty, |dim| step * if writes { dim.os } else { dim.is });
@@ -172,6 +181,22 @@ impl Lowering<'_> {
             && !side.staged
     }
 
+    /// Where a register's element lies, `offset` beside the pointers, once its windows have moved it.
+    fn in_window(
+        &mut self,
+        side: &Side,
+        pointers: &[Value],
+        offset: i64,
+        seen: Option<&Seen>,
+    ) -> (Vec<Value>, i32) {
+        let Some(seen) = seen else { return self.reach(pointers, offset) };
+        let offset = offset + side.step * seen.shift;
+        let Some(further) = seen.further else { return self.reach(pointers, offset) };
+        let further = self.b.mul_const(further, side.step as u64);
+        let pointers: Vec<Value> = pointers.iter().map(|&ptr| self.b.ptr_add(ptr, further)).collect();
+        self.reach(&pointers, offset)
+    }
+
     pub(super) fn load(&mut self, layout: &Layout) -> Held {
         let slots = layout.slots(&self.digits, self.threads.count);
         self.load_slots(layout, 0..slots)
@@ -194,24 +219,29 @@ impl Lowering<'_> {
         slot: u32,
         bounds: Option<&[Bound]>,
     ) -> Vec<Cx> {
-        let limited = bounds.is_some() || self.pass.load.is_some_and(|what| what.limit.is_some());
+        let limited = bounds.is_some()
+            || self.pass.load.is_some_and(|what| what.limit.is_some())
+            || !self.pass.windows[0].is_empty();
         let pairs = self.pairs(side, layout, limited);
         let cache = if side.staged { Cache::Default } else { self.reading(layout) };
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let inside = self.inside(layout, slot);
         let (pointers, base) = self.pointers(side, layout, slot);
+        let seen = if side.staged { None } else { self.seen(layout, slot, false) };
         let factors = self.pointwise(self.pass.load, layout, slot, inside, false);
         let mut group: Vec<Cx> = Vec::new();
         for (r, &(on, _)) in factors.iter().enumerate() {
             if group.len() > r {
                 continue;
             }
-            let Bound::If(on) = self.bounded(on, bounds, r) else {
+            let on = self.bounded(on, seen.as_deref().map(|seen| seen[r].on), bounds.map(|all| all[r]));
+            let Bound::If(on) = on else {
                 let zero = self.b.float(self.real, 0.0);
                 group.push(Cx { re: zero, im: zero });
                 continue;
             };
-            let (planes, offset) = self.reach(&pointers, base + step * r as i64);
+            let seen = seen.as_deref().map(|seen| &seen[r]);
+            let (planes, offset) = self.in_window(side, &pointers, base + step * r as i64, seen);
             if pairs {
                 let x = self.get(planes[0], offset, 4, cache, on);
                 group.extend([Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]);
@@ -281,12 +311,15 @@ impl Lowering<'_> {
         group: &[Cx],
         bounds: Option<&[Bound]>,
     ) {
-        let limited = bounds.is_some() || self.pass.store.is_some_and(|what| what.limit.is_some());
+        let limited = bounds.is_some()
+            || self.pass.store.is_some_and(|what| what.limit.is_some())
+            || !self.pass.windows[1].is_empty();
         let pairs = self.pairs(side, layout, limited);
         let cache = if side.staged { Cache::Default } else { self.caches[1] };
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let inside = self.inside(layout, slot);
         let (pointers, base) = self.pointers(side, layout, slot);
+        let seen = if side.staged { None } else { self.seen(layout, slot, true) };
         let factors = self.pointwise(self.pass.store, layout, slot, inside, true);
         let values: Vec<Cx> = group
             .iter()
@@ -300,8 +333,10 @@ impl Lowering<'_> {
         let width = if pairs { 2 } else { 1 };
         let mut writes = Vec::new();
         for (chunk, r) in values.chunks(width).zip((0..).step_by(width)) {
-            let (planes, offset) = self.reach(&pointers, base + step * r as i64);
-            let Bound::If(on) = self.bounded(factors[r].0, bounds, r) else { continue };
+            let seen = seen.as_deref().map(|seen| &seen[r]);
+            let (planes, offset) = self.in_window(side, &pointers, base + step * r as i64, seen);
+            let on = self.bounded(factors[r].0, seen.map(|seen| seen.on), bounds.map(|all| all[r]));
+            let Bound::If(on) = on else { continue };
             let reals: Vec<Value> = chunk.iter().flat_map(|x| [x.re, x.im]).collect();
             let one = |ptr, offset, real| Write { ptr, offset, values: vec![real], on };
             match side.operand.format {

@@ -6,6 +6,8 @@ pub mod cluster;
 mod coprime;
 pub mod digits;
 pub mod exchange;
+mod filter;
+
 mod fold;
 mod forms;
 pub mod fused;
@@ -20,6 +22,7 @@ mod stored;
 pub mod tile;
 pub mod twiddle;
 pub(crate) mod wide;
+mod window;
 mod writes;
 
 use crate::cost;
@@ -44,6 +47,8 @@ pub enum Slot {
     Ring,
     /// Counters of a fused launch.
     Counters,
+    /// The factors of the frequencies.
+    Filter,
     /// A constant table.
     Table(TableKind),
 }

@@ -22,10 +22,11 @@ mod fast;
 mod line;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use super::dd::Cdd;
 use super::twiddle::{root_dd, roots_dd};
-use crate::problem::{Dim, Direction, Kind, Problem};
+use crate::problem::{Dim, Direction, Format, Kind, Problem, Window};
 use fast::{FastDft, transform_axis};
 use line::Line;
 use num_complex::Complex;
@@ -72,6 +73,8 @@ pub struct Reference {
     axes: Vec<Axis>,
     /// Points along each axis of one transform's input.
     shape: Vec<usize>,
+    /// Complex axes with windows: which of the array's axes it is, its length, and the windows of both sides.
+    windows: Vec<(usize, usize, [Window; 2])>,
     batch: Vec<Dim>,
     /// Elements at which the first transform begins: in the input, in the output.
     starts: [u64; 2],
@@ -112,11 +115,14 @@ impl Reference {
         Self {
             axes,
             shape: one.input_dims().map(|(n, _)| n as usize).collect(),
+            windows: (problem.transform.iter().zip(&problem.windows).enumerate())
+                .map(|(at, (dim, sides))| (at, dim.n as usize, *sides))
+                .collect(),
             batch: problem.batch.clone(),
             starts: [problem.input_offset, problem.output_offset],
             reads: one.reads().map(|at| at as i64 - one.input_offset as i64).collect(),
             writes: one.writes().map(|at| at as i64 - one.output_offset as i64).collect(),
-            reals: problem.kind.reals(),
+            reals: [problem.input, problem.output].map(|format| format == Format::Real),
             inverse: problem.direction == Direction::Inverse,
             scale: problem.scale,
         }
@@ -132,6 +138,9 @@ impl Reference {
         let value = |at: &i64| conj_if_inverse(part(read((from + at) as u64), self.reals[0]).into());
         let mut data: Vec<Cdd> = self.reads.iter().map(value).collect();
         let mut shape = self.shape.clone();
+        for &(at, n, [window, _]) in &self.windows {
+            data = window::spread(&data, &mut shape, at, (n, window));
+        }
         for axis in &self.axes {
             match axis {
                 Axis::Complex(at, plan) => transform_axis(&mut data, &shape, *at, plan),
@@ -140,6 +149,9 @@ impl Reference {
                     shape[*at] = line.after();
                 }
             }
+        }
+        for &(at, n, [_, window]) in &self.windows {
+            data = window::kept(&data, &mut shape, at, (n, window));
         }
         let scaled = |z| part(conj_if_inverse(z).scaled(self.scale).round(), self.reals[1]);
         self.writes.iter().zip(data).map(|(at, z)| ((to + at) as u64, scaled(z))).collect()

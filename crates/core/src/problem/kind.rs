@@ -2,6 +2,7 @@
 
 use super::address::Walk;
 use super::{Dim, Problem};
+use crate::error::Side;
 
 /// What a problem transforms into what.
 ///
@@ -162,13 +163,17 @@ impl Problem {
     /// Points and stride of every dimension in the input, those to repeat over first.
     pub fn input_dims(&self) -> impl Iterator<Item = (u64, i64)> + Clone + '_ {
         let own = self.kind.dims().map(|(dim, points)| (points[0], dim.is));
-        self.dims().map(|dim| (dim.n, dim.is)).chain(own)
+        let complex =
+            (0..self.transform.len()).map(|d| (self.window(d, Side::Input).len, self.transform[d].is));
+        self.batch.iter().map(|dim| (dim.n, dim.is)).chain(complex).chain(own)
     }
 
     /// Points and stride of every dimension in the output, those to repeat over first.
     pub fn output_dims(&self) -> impl Iterator<Item = (u64, i64)> + Clone + '_ {
         let own = self.kind.dims().map(|(dim, points)| (points[1], dim.os));
-        self.dims().map(|dim| (dim.n, dim.os)).chain(own)
+        let complex =
+            (0..self.transform.len()).map(|d| (self.window(d, Side::Output).len, self.transform[d].os));
+        self.batch.iter().map(|dim| (dim.n, dim.os)).chain(complex).chain(own)
     }
 
     /// Every element that is read, as often as points read it: in the order of [`Problem::input_dims`], the last one

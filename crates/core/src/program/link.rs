@@ -123,6 +123,7 @@ impl<'a> Link<'a> {
             (Slot::Destination(plane), _) => array(last.dst.array, plane),
             (Slot::Counters, Some(ring)) => array(Array::Workspace(ring.counters), 0),
             (Slot::Ring | Slot::Counters, _) => array(first.dst.array, 0),
+            (Slot::Filter, _) => Binding::Filter,
             (Slot::Table(kind), _) => {
                 let index = self.tables.iter().position(|&known| known == kind).unwrap_or_else(|| {
                     self.tables.push(kind);
@@ -155,7 +156,7 @@ fn contents(kinds: &[TableKind], precision: Precision, limits: &Limits) -> Resul
 
 /// A kernel's name says what it does: readable in profilers and in emitted text.
 fn name(pass: &Pass) -> String {
-    let mut name = String::from("fft");
+    let mut name = String::from(if pass.filter.is_some() { "convolve" } else { "fft" });
     for axis in &pass.axes {
         name += &format!("_{}", axis.dim.n);
     }

@@ -15,13 +15,18 @@
 //! # Ok::<(), warpfft_core::Error>(())
 //! ```
 
+mod convolution;
 mod real;
 mod storage;
+mod window;
 
 use crate::error::{Error, Side, Tensor};
-use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Placement, Precision, Problem, Storage};
+use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Kind, Placement, Precision, Problem, Storage};
+
+pub use convolution::{Convolution, Convolved, Mode};
 
 use real::Asked;
+use window::Windows;
 
 /// Where the factor 1/n goes, as in numpy's `norm` argument; it takes the direction into account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,6 +70,7 @@ pub struct Fft {
     fits: bool,
     norm: Option<Norm>,
     max_workspace: Option<u64>,
+    windows: Windows,
 }
 
 impl Fft {
@@ -95,6 +101,7 @@ impl Fft {
             fits: false,
             norm: None,
             max_workspace: None,
+            windows: Windows::default(),
         }
     }
 
@@ -264,6 +271,12 @@ impl Fft {
             batch.push(dim);
         }
         let kind = self.kind_of(&mut transform)?;
+        for (side, got) in [(Side::Input, self.input), (Side::Output, self.output)] {
+            if kind == Kind::Complex && got == Format::Real {
+                return Err(Error::KindFormat { side, real: false, got });
+            }
+        }
+        let windows = self.windows_of(&transform)?;
         let transform: Vec<Dim> = transform.into_iter().map(|(_, dim)| dim).collect();
         let scale = self.scale * self.norm_factor(self.norm_points(&transform, &kind));
         let fits = self.fits;
@@ -281,6 +294,8 @@ impl Fft {
             direction: self.direction,
             scale,
             max_workspace: self.max_workspace,
+            windows,
+            filter: None,
         }
         .validated()?;
         if fits { storage::fitted(problem) } else { Ok(problem) }

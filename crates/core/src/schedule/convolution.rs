@@ -9,6 +9,15 @@ use crate::plan::Plan;
 
 use super::{Place, Scheduler, on_chip_method};
 
+/// What a dimension is convolved with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// The chirp of so many points.
+    Chirp(u64),
+    /// The problem's filter.
+    Filter,
+}
+
 /// A digit of the padded index `sum n_i weight_i`, and of its frequency `sum k_i before_i`.
 struct Digit<'a> {
     part: &'a Plan,
@@ -40,12 +49,12 @@ fn number(pass: &mut Pass, before: &[Digit<'_>], at: usize) {
 }
 
 impl Scheduler<'_> {
-    /// Convolves a dimension with the chirp of its length `n`, padded to the product of the parts. The chirp and the
-    /// padding are fused into the first pass's load, the chirp of the result into the last pass's store.
+    /// Convolves a dimension of as many points as the parts have together. A chirp, and the padding to that length, are
+    /// fused into the first pass's load, the chirp of the result into the last pass's store.
     pub(super) fn convolution(
         &mut self,
         d: usize,
-        n: u64,
+        by: By,
         parts: &[Plan],
         lengths: &[u64],
         src: &Place,
@@ -56,17 +65,22 @@ impl Scheduler<'_> {
         let region = self.region(&padded, dst);
         let digits = digits(parts);
         let last = digits.len() - 1;
-        let chirp = Pointwise { table: Some(TableKind::Chirp { n }), limit: Some(n), against: false };
+        let chirp = match by {
+            By::Chirp(n) => {
+                Some(Pointwise { table: Some(TableKind::Chirp { n }), limit: Some(n), against: false })
+            }
+            By::Filter => None,
+        };
         for i in 0..last {
             let from = if i == 0 { src } else { &region };
             let mut pass = self.column(d, (&digits, i), &padded, from, &region);
             pass.batch.last_mut().into_iter().for_each(|rest| rest.twiddle = 1);
             pass.twiddle = Some(digits[i].part.len() * digits[i].weight);
-            pass.load = (i == 0).then_some(chirp);
+            pass.load = chirp.filter(|_| i == 0);
             self.suit(digits[i].part, &mut pass);
             self.passes.push(pass);
         }
-        self.passes.push(self.middle(d, n, &digits, &padded, &region));
+        self.passes.push(self.middle(d, by, &digits, &padded, &region));
         // The transforms of these digits run forward and back whatever the direction; the factors carry it.
         for i in (0..last).rev() {
             let to = if i == 0 { dst } else { &region };
@@ -74,7 +88,7 @@ impl Scheduler<'_> {
             pass.direction = pass.direction.reversed();
             number(&mut pass, &digits[..i], lengths.len() - 1);
             pass.twiddle = (i > 0).then_some(digits[i].before * digits[i].part.len());
-            pass.store = (i == 0).then_some(Pointwise { against: true, ..chirp });
+            pass.store = chirp.filter(|_| i == 0).map(|chirp| Pointwise { against: true, ..chirp });
             self.suit(digits[i].part, &mut pass);
             self.passes.push(pass);
         }
@@ -105,15 +119,21 @@ impl Scheduler<'_> {
     }
 
     /// The last digit forward, the product, and back.
-    fn middle(&self, d: usize, n: u64, digits: &[Digit<'_>], lengths: &[u64], region: &Place) -> Pass {
+    fn middle(&self, d: usize, by: By, digits: &[Digit<'_>], lengths: &[u64], region: &Place) -> Pass {
         let last = digits.len() - 1;
         let mut pass = self.column(d, (digits, last), lengths, region, region);
         let radices = pass.axes[0].method.radices().to_vec();
-        let part =
-            CoprimePart { n: digits[last].part.len(), kind: PartKind::Middle, chirp: Some(n), radices };
+        let (kind, chirp) = match by {
+            By::Chirp(n) => (PartKind::Middle, Some(n)),
+            By::Filter => (PartKind::Filter, None),
+        };
+        let part = CoprimePart { n: digits[last].part.len(), kind, chirp, radices };
         pass.axes[0].method = Method::Coprime(vec![part]);
         pass.twiddle = Some(lengths[d]);
         number(&mut pass, &digits[..last], lengths.len() - 1);
+        if by == By::Filter {
+            self.filtered(&mut pass, d, &digits.iter().map(|digit| digit.before).collect::<Vec<_>>());
+        }
         pass
     }
 

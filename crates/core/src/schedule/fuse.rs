@@ -235,8 +235,7 @@ impl Pair {
         };
         let whole = |factor: Option<Pointwise>| factor.is_none_or(|factor| factor.limit.is_none());
         // What is overwritten must be what the same item has read.
-        let moved = problem.placement == Placement::InPlace
-            && problem.transform.iter().chain(&problem.batch).any(|dim| dim.is != dim.os);
+        let moved = problem.placement == Placement::InPlace && problem.moves();
         let apart = a.src.array != b.dst.array || (a.src == b.dst && !moved);
         // Only a spectrum between the passes is folded on its way to or from the ring, or real data outside of it.
         let halves = |fold: Option<Fold>| {
@@ -245,6 +244,8 @@ impl Pair {
             })
         };
         let folds = [a, b].iter().all(|pass| pass.ends.into_iter().all(halves));
+        // What lies between is all there.
+        let folds = folds && a.windows[1].is_empty() && b.windows[0].is_empty();
         if !folds || a.ends[0].is_some() || b.ends[1].is_some() {
             return None;
         }

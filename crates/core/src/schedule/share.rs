@@ -12,10 +12,11 @@ const MOST_ALIKE: usize = 24;
 
 impl Scheduler<'_> {
     /// Transform dimensions that share a pass: as many as fit a tile, the last ones first; dimensions that take
-    /// several passes stand alone. Where a tile takes a cluster, their plans may change to suit it.
-    pub(super) fn groups(&self, plans: &mut [Plan]) -> Vec<Vec<usize>> {
+    /// several passes stand alone. Where a tile takes a cluster, their plans may change to suit it. Dimensions before
+    /// `first` have no part in it.
+    pub(super) fn groups(&self, plans: &mut [Plan], first: usize) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        for d in (0..plans.len()).rev() {
+        for d in (first..plans.len()).rev() {
             if let Some(group) = groups.last_mut()
                 && matches!(plans[d], Plan::MixedRadix(_))
                 && group.iter().all(|&d| matches!(plans[d], Plan::MixedRadix(_)))

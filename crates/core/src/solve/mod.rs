@@ -5,7 +5,7 @@ mod bluestein;
 pub(crate) mod cluster;
 mod in_place;
 pub(crate) mod mixed_radix;
-mod padding;
+pub(crate) mod padding;
 mod prime_factor;
 mod rader;
 mod split;

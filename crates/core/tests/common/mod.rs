@@ -129,7 +129,20 @@ pub fn run_in(
     regions: &mut Workspace,
     options: &Options,
 ) -> Result<(Vec<C64>, Report), String> {
+    run_filtered(program, limits, (input, &[]), output, regions, options)
+}
+
+/// As [`run_in`], with the factors of the frequencies beside the input.
+pub fn run_filtered(
+    program: &Program,
+    limits: &Limits,
+    (input, filter): (&[C64], &[C64]),
+    output: &[C64],
+    regions: &mut Workspace,
+    options: &Options,
+) -> Result<(Vec<C64>, Report), String> {
     let problem = &program.problem;
+    let mut filters = planes(filter, Format::Interleaved, Storage::of(problem.precision));
     let elem = if problem.precision == Precision::F32 { Type::F32 } else { Type::F64 };
     let [read, written] = problem.stored();
     let mut inputs = planes(input, problem.input, read);
@@ -157,6 +170,7 @@ pub fn run_in(
                 Binding::Input(plane) => std::mem::replace(&mut inputs[plane as usize], empty()),
                 Binding::Output(plane) => std::mem::replace(&mut outputs[plane as usize], empty()),
                 Binding::Table(i) => std::mem::replace(&mut tables[i as usize], empty()),
+                Binding::Filter => std::mem::replace(&mut filters[0], empty()),
                 Binding::Workspace { offset, bytes } => regions.remove(&offset).unwrap_or_else(|| {
                     let len = bytes / u64::from(buffer.elem.bytes());
                     GlobalBuffer::unwritten(buffer.elem, len as usize).expect("a stored type")
@@ -172,6 +186,7 @@ pub fn run_in(
                 Binding::Input(plane) => inputs[plane as usize] = buffer,
                 Binding::Output(plane) => outputs[plane as usize] = buffer,
                 Binding::Table(i) => tables[i as usize] = buffer,
+                Binding::Filter => filters[0] = buffer,
                 Binding::Workspace { offset, .. } => {
                     regions.insert(offset, buffer);
                 }

@@ -70,6 +70,8 @@ pub(crate) trait Backend: Any + Send + Sync {
 pub(crate) struct HostJob<'a> {
     /// `None` in place.
     pub input: Option<[&'a [u8]; 2]>,
+    /// The factors of the frequencies; empty where the problem has none.
+    pub filter: &'a [u8],
     /// Output; in place, both.
     pub output: [&'a mut [u8]; 2],
 }

@@ -98,7 +98,9 @@ fn aliased(kernel: &KernelOutline, launch: &Launch) -> Result<(), Error> {
         }
     }
     for (buffer, &binding) in kernel.buffers.iter().zip(&launch.bindings) {
-        if buffer.access != Access::Read && matches!(binding, Binding::Input(_) | Binding::Table(_)) {
+        if buffer.access != Access::Read
+            && matches!(binding, Binding::Input(_) | Binding::Filter | Binding::Table(_))
+        {
             return malformed(format!("kernel {} writes {binding:?}, which is only to be read", kernel.name));
         }
     }

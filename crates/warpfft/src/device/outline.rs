@@ -68,11 +68,12 @@ impl<'a> Outline<'a> {
                 }
                 Ok(bytes)
             }
+            Binding::Filter if problem.filter.is_some() => span::filter_bytes(problem),
             Binding::Table(table) => match self.tables.get(usize::from(table)) {
                 Some(&bytes) => Ok(bytes),
                 None => malformed(format!("table {table} of {}", self.tables.len())),
             },
-            Binding::Input(_) | Binding::Output(_) => {
+            Binding::Input(_) | Binding::Output(_) | Binding::Filter => {
                 malformed(format!("{binding:?} names no buffer of the problem"))
             }
         }

@@ -102,6 +102,7 @@ impl Array {
 struct Arrays {
     input: [Array; 2],
     output: [Array; 2],
+    filter: Array,
     workspace: Array,
     tables: Vec<Array>,
 }
@@ -113,6 +114,7 @@ impl Arrays {
             Binding::Input(plane) => (&mut self.input[usize::from(plane)], 0),
             Binding::Output(plane) => (&mut self.output[usize::from(plane)], 0),
             Binding::Workspace { offset, .. } => (&mut self.workspace, offset as usize),
+            Binding::Filter => (&mut self.filter, 0),
             Binding::Table(table) => (&mut self.tables[usize::from(table)], 0),
         }
     }
@@ -211,6 +213,7 @@ impl Execute for SimWork {
         let mut arrays = Arrays {
             input: job.input.map_or_else(Default::default, |planes| planes.map(Array::filled)),
             output: [target(first), target(second)],
+            filter: Array::filled(job.filter),
             workspace: Array::empty(self.program.workspace_bytes as usize),
             tables: self
                 .program

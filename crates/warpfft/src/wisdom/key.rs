@@ -16,7 +16,7 @@ pub(crate) fn packed(problem: &Problem) -> Option<(Vec<i64>, i64)> {
     }
     let interleaved = problem.input == Format::Interleaved && problem.output == Format::Interleaved;
     let plain = interleaved && problem.input_offset == 0 && problem.output_offset == 0;
-    let plain = plain && problem.kind == Kind::Complex;
+    let plain = plain && problem.kind == Kind::Complex && !problem.is_windowed() && problem.filter.is_none();
     let lengths: Vec<i64> = problem.transform.iter().map(|dim| dim.n as i64).collect();
     (plain && !lengths.is_empty()).then(|| (lengths, problem.batch_count() as i64))
 }
@@ -70,6 +70,19 @@ pub fn problem_key(problem: &Problem) -> String {
     }
     if problem.input_offset != 0 || problem.output_offset != 0 {
         let _ = write!(key, " offsets {}:{}", problem.input_offset, problem.output_offset);
+    }
+    if let Some(filter) = &problem.filter {
+        let strides: Vec<String> = filter.transform.iter().chain(&filter.batch).map(i64::to_string).collect();
+        let real = if filter.hermitian { " real" } else { "" };
+        let _ = write!(key, " filter {}{real}", strides.join(":"));
+    }
+    let reals = [problem.input, problem.output].map(|format| format == Format::Real);
+    if problem.kind == Kind::Complex && reals != [false; 2] {
+        let _ = write!(key, " reals {}:{}", u8::from(reals[0]), u8::from(reals[1]));
+    }
+    for sides in &problem.windows {
+        let [input, output] = sides.map(|window| format!("{}+{}", window.start, window.len));
+        let _ = write!(key, " window {input}:{output}");
     }
     for (name, dims) in [(" dims ", &problem.transform), (BATCH, &problem.batch)] {
         if !dims.is_empty() {
@@ -222,11 +235,13 @@ mod tests {
             Fft::new([6, 8]).batch(5),
             Fft::axes([5, 8, 6], [1]),
             Fft::new([48]).batch(5),
+            base().pad(&[8, 5]),
+            base().crop(&[8, 5]),
         ];
         let mut keys: Vec<String> = others.into_iter().chain([base()]).map(key).collect();
         assert!(keys.iter().all(|key| !key.contains('\n')));
         keys.sort();
         keys.dedup();
-        assert_eq!(keys.len(), 12, "{keys:?}");
+        assert_eq!(keys.len(), 13, "{keys:?}");
     }
 }

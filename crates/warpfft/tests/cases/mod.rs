@@ -59,6 +59,8 @@ pub fn packed(shape: &[u64], batch: u64) -> Problem {
         direction: Direction::Forward,
         scale: 1.0,
         max_workspace: None,
+        windows: Vec::new(),
+        filter: None,
     }
 }
 

@@ -60,6 +60,8 @@ pub(super) fn pass(
         store: None,
         scale: 1.0,
         ends: [None; 2],
+        windows: Default::default(),
+        filter: None,
     }
 }
 
@@ -304,6 +306,8 @@ impl Chain<'_> {
             direction: line.direction(),
             scale: if fold_out.is_some() { 1.0 } else { line.scale },
             max_workspace: None,
+            windows: Vec::new(),
+            filter: None,
         };
         self.complex(complex, arrays)?;
         if let Some(fold) = fold_out {

@@ -1,5 +1,6 @@
 //! The processor: no kernels; the problem goes to rustfft, realfft and rustdct, axis by axis, with rayon over the lines.
 
+mod around;
 mod growth;
 mod lines;
 mod plan;
@@ -14,11 +15,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use realfft::RealFftPlanner;
 use rustdct::{DctNum, DctPlanner};
 use rustfft::{FftDirection, FftPlanner};
-use warpfft_core::problem::{Direction, Precision, Problem};
+use warpfft_core::problem::{Direction, Format, Kind, Precision, Problem};
 use warpfft_core::program::Program;
 use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
+use self::around::Around;
 use self::lines::Work;
 use self::plan::CpuPlan;
 use self::real::{FromSpectrum, ToSpectrum};
@@ -152,8 +154,15 @@ impl Cpu {
     }
 
     fn plan_as<T: CpuReal>(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
-        let line = |wanted, n| self.line(wanted, n, problem.direction);
-        Ok(Arc::new(CpuPlan::<T>::new(problem, line)?))
+        let plain = |problem: &Problem| {
+            CpuPlan::<T>::new(problem, |wanted, n| self.line(wanted, n, problem.direction))
+        };
+        let reduced =
+            problem.kind == Kind::Complex && [problem.input, problem.output].contains(&Format::Real);
+        if problem.is_windowed() || problem.filter.is_some() || reduced {
+            return Ok(Arc::new(Around::new(problem, plain)?));
+        }
+        Ok(Arc::new(plain(problem)?))
     }
 }
 

@@ -31,10 +31,6 @@ pub(super) struct CpuPlan<T> {
 }
 
 impl<T: CpuReal> CpuPlan<T> {
-    pub fn problem(&self) -> &Problem {
-        &self.problem
-    }
-
     /// Splits a problem into passes; `make` gives the transform of one line.
     pub fn new(
         problem: &Problem,
@@ -73,12 +69,12 @@ impl<T: CpuReal> Execute for CpuPlan<T> {
     }
 
     fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
-        timing::measure(self, timing)
+        timing::measure::<T>(self, &self.problem, timing)
     }
 
     #[cfg(feature = "peers")]
     fn measure_beside_peers(&self, timing: Timing) -> Result<(Measurement, Vec<PeerReport>), Error> {
-        timing::beside_peers(self, timing)
+        timing::beside_peers::<T>(self, &self.problem, timing)
     }
 
     fn program(&self) -> Option<&Program> {

@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use rayon::prelude::*;
-use warpfft_core::problem::{Placement, Storage};
+use warpfft_core::problem::{Placement, Problem, Storage};
 
 use super::CpuReal;
-use super::plan::CpuPlan;
 use crate::device::backend::{Execute, HostJob};
 use crate::error::Error;
 use crate::measure::{self, Contest, Measurement, Timed, Timing, Turns};
@@ -61,34 +60,42 @@ impl<T: CpuReal> Sets<T> {
 
 /// What a plan is measured on.
 struct Bench<'a, T: CpuReal> {
-    plan: &'a CpuPlan<T>,
+    plan: &'a dyn Execute,
+    #[cfg(feature = "peers")]
+    problem: &'a Problem,
     bytes: u64,
     turns: Turns,
     in_place: bool,
     input: [Sets<T>; 2],
     output: [Sets<T>; 2],
+    /// One for all sets: in use it is where the run before left it.
+    filter: Vec<T>,
 }
 
 /// Times copies and transforms on as many sets of arrays.
-pub(super) fn measure<T: CpuReal>(plan: &CpuPlan<T>, timing: Timing) -> Result<Measurement, Error> {
-    Bench::new(plan, timing)?.contest(timing.budget)
+pub(super) fn measure<T: CpuReal>(
+    plan: &dyn Execute,
+    problem: &Problem,
+    timing: Timing,
+) -> Result<Measurement, Error> {
+    Bench::<T>::new(plan, problem, timing)?.contest(timing.budget)
 }
 
 /// As [`measure`], and then the same for FFTW.
 #[cfg(feature = "peers")]
 pub(super) fn beside_peers<T: CpuReal>(
-    plan: &CpuPlan<T>,
+    plan: &dyn Execute,
+    problem: &Problem,
     timing: Timing,
 ) -> Result<(Measurement, Vec<PeerReport>), Error> {
-    let (mut bench, budget) = (Bench::new(plan, timing)?, timing.budget);
+    let (mut bench, budget) = (Bench::<T>::new(plan, problem, timing)?, timing.budget);
     let measured = bench.contest(budget * 2 / 3)?;
     let times = bench.fftw(budget / 3).map(|time| vec![time]);
     Ok((measured, vec![PeerReport { library: fftw::NAME, times }]))
 }
 
 impl<'a, T: CpuReal> Bench<'a, T> {
-    fn new(plan: &'a CpuPlan<T>, timing: Timing) -> Result<Self, Error> {
-        let problem = plan.problem();
+    fn new(plan: &'a dyn Execute, problem: &'a Problem, timing: Timing) -> Result<Self, Error> {
         let (read, write) = (span::read_bytes(problem)?, span::written_bytes(problem)?);
         let in_place = problem.placement == Placement::InPlace;
         let bytes = measure::bytes(problem);
@@ -99,11 +106,23 @@ impl<'a, T: CpuReal> Bench<'a, T> {
         };
         let [from, to] = problem.stored();
         let (input, output) = (sets(if in_place { [0, 0] } else { read }, from)?, sets(write, to)?);
-        Ok(Self { plan, bytes, turns, in_place, input, output })
+        let filter = noise(span::filter_bytes(problem)?, Storage::of(problem.precision))?;
+        Ok(Self {
+            plan,
+            #[cfg(feature = "peers")]
+            problem,
+            bytes,
+            turns,
+            in_place,
+            input,
+            output,
+            filter,
+        })
     }
 
     fn contest(&mut self, budget: Duration) -> Result<Measurement, Error> {
-        let Self { plan, bytes, turns, in_place, input, output, .. } = self;
+        let Self { plan, bytes, turns, in_place, input, output, filter, .. } = self;
+        let filter: &[u8] = bytemuck::cast_slice(filter);
         let (bytes, in_place, turns) = (*bytes, *in_place, &*turns);
         let source = Sets::<T>::new(bytes / 2, T::STORAGE, turns.sets)?;
         let target = RefCell::new(Sets::<T>::new(bytes / 2, T::STORAGE, turns.sets)?);
@@ -124,7 +143,7 @@ impl<'a, T: CpuReal> Bench<'a, T> {
                 let set = turns.next();
                 let planes = input.each_ref().map(|plane| plane.get(set));
                 let output = output.each_mut().map(|plane| plane.get_mut(set));
-                plan.run(HostJob { input: (!in_place).then_some(planes), output })
+                plan.run(HostJob { input: (!in_place).then_some(planes), filter, output })
             })
         });
         Contest { copies, transform, bytes, buffer_sets: turns.sets, on_device: false }.run(budget)
@@ -139,7 +158,7 @@ impl<'a, T: CpuReal> Bench<'a, T> {
         let target = output.as_mut_ptr().cast();
         let source = if self.in_place { target } else { input.as_mut_ptr().cast() };
         // SAFETY: both arrays hold what the problem spans, in the precision T.
-        let plan = unsafe { FftwPlan::new(self.plan.problem(), source, target)? };
+        let plan = unsafe { FftwPlan::new(self.problem, source, target)? };
         let Self { turns, in_place, input, output, .. } = self;
         let timed: Timed<'_> = Box::new(|repeats| {
             measure::clock(repeats, || {

@@ -183,6 +183,35 @@ impl<T: CpuReal> View<T> {
         unsafe { self.write(self.re, element, value) }
     }
 
+    /// Reads an element as a complex number.
+    ///
+    /// # Safety
+    ///
+    /// As [`Self::get`].
+    pub unsafe fn get_any(&self, element: isize) -> Complex<T>
+    where
+        T: Default,
+    {
+        // SAFETY: by this function's contract.
+        unsafe {
+            if self.is_real() {
+                Complex::new(self.get_real(element), T::default())
+            } else {
+                self.get(element)
+            }
+        }
+    }
+
+    /// Writes a complex number, or its real part where the array is real.
+    ///
+    /// # Safety
+    ///
+    /// As [`Self::set`].
+    pub unsafe fn set_any(&self, element: isize, value: Complex<T>) {
+        // SAFETY: by this function's contract.
+        unsafe { if self.is_real() { self.set_real(element, value.re) } else { self.set(element, value) } }
+    }
+
     /// The reals of so many neighbouring elements of a packed array.
     ///
     /// # Safety

@@ -120,6 +120,7 @@ enum BindingRecord {
     Output(u8),
     Workspace { offset: u64, bytes: u64 },
     Table(u16),
+    Filter,
 }
 
 /// Launches as records.

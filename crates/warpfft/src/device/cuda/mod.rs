@@ -128,7 +128,30 @@ impl Plan {
     ) -> Result<(), Error> {
         let work = self.work_as::<CudaWork>(DeviceKind::Cuda)?;
         // SAFETY: by this function's contract.
-        unsafe { work.enqueue(stream, Pointers { input, output, workspace }) }
+        unsafe { work.enqueue(stream, Pointers { input, output, filter: 0, workspace }) }
+    }
+
+    /// [`Plan::enqueue_cuda`] for a problem with factors of the frequencies, which lie at `filter`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::enqueue_cuda`].
+    ///
+    /// # Safety
+    ///
+    /// As [`Plan::enqueue_cuda`]; `filter` is memory that holds the problem's
+    /// [`filter_bytes`](warpfft_core::problem::Problem::filter_bytes) until the work is done, and nothing writes it meanwhile.
+    pub unsafe fn enqueue_cuda_filtered(
+        &self,
+        stream: *mut c_void,
+        input: [u64; 2],
+        filter: u64,
+        output: [u64; 2],
+        workspace: u64,
+    ) -> Result<(), Error> {
+        let work = self.work_as::<CudaWork>(DeviceKind::Cuda)?;
+        // SAFETY: by this function's contract.
+        unsafe { work.enqueue(stream, Pointers { input, output, filter, workspace }) }
     }
 
     /// The GPU on which this plan runs, for allocating memory there and for timing.

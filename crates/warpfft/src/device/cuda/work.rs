@@ -43,8 +43,8 @@ pub(crate) struct CudaWork {
     /// Compiled once somebody looks, where the launches came from a record.
     program: OnceLock<Option<Program>>,
     launches: Vec<Prepared>,
-    /// What the pointers of input and output must be multiples of.
-    alignment: [u64; 2],
+    /// What the pointers of input, output and filter must be multiples of.
+    alignment: [u64; 3],
     /// Kept as long as the launches name its addresses.
     tables: Vec<Arc<DeviceBuffer>>,
 }
@@ -63,6 +63,7 @@ struct Prepared {
 enum Argument {
     Input(usize),
     Output(usize),
+    Filter,
     Workspace(u64),
     Fixed(Address),
 }
@@ -72,6 +73,8 @@ enum Argument {
 pub(crate) struct Pointers {
     pub input: [Address; 2],
     pub output: [Address; 2],
+    /// 0 where the problem has none.
+    pub filter: Address,
     pub workspace: Address,
 }
 
@@ -119,7 +122,7 @@ impl CudaWork {
         let modules: Vec<_> =
             image.kernels.iter().map(|kernel| recorded(context, kernel)).collect::<Result<_, _>>()?;
         let tables = tables(context, &image.tables)?;
-        let mut alignment = [1, 1];
+        let mut alignment = [1; 3];
         let mut launches = Vec::with_capacity(image.launches.len());
         for launch in &image.launches {
             let kernel = &image.kernels[launch.kernel];
@@ -135,6 +138,10 @@ impl CudaWork {
                 Binding::Output(plane) => {
                     alignment[1] = alignment[1].max(buffer.align);
                     Argument::Output(plane.into())
+                }
+                Binding::Filter => {
+                    alignment[2] = alignment[2].max(buffer.align);
+                    Argument::Filter
                 }
                 Binding::Workspace { offset, .. } => Argument::Workspace(offset),
                 Binding::Table(table) => Argument::Fixed(tables[usize::from(table)].address()),
@@ -187,7 +194,11 @@ impl CudaWork {
         let sets = [
             (Which::Input, pointers.input, self.alignment[0]),
             (Which::Output, pointers.output, self.alignment[1]),
+            (Which::Filter, [pointers.filter, 0], self.alignment[2]),
         ];
+        if self.problem.filter.is_some() != (pointers.filter != 0) {
+            return Err(Error::Filter { expected: self.problem.filter.is_some() });
+        }
         for (which, planes, align) in sets {
             for address in planes {
                 if !address.is_multiple_of(align) {
@@ -220,6 +231,7 @@ impl CudaWork {
                 *value = match argument {
                     Argument::Input(plane) => pointers.input[plane],
                     Argument::Output(plane) => pointers.output[plane],
+                    Argument::Filter => pointers.filter,
                     Argument::Workspace(offset) => pointers.workspace + offset,
                     Argument::Fixed(address) => address,
                 };
@@ -290,6 +302,7 @@ impl CudaWork {
         Ok(Buffers {
             input: self.planes(read)?,
             output: self.planes(write)?,
+            filter: self.context.alloc(span::filter_bytes(&self.problem)?)?,
             workspace: self.context.alloc(self.workspace_bytes)?,
         })
     }
@@ -299,6 +312,7 @@ impl CudaWork {
 pub(crate) struct Buffers {
     pub input: [DeviceBuffer; 2],
     pub output: [DeviceBuffer; 2],
+    pub filter: DeviceBuffer,
     pub workspace: DeviceBuffer,
 }
 
@@ -307,6 +321,7 @@ impl Buffers {
         Pointers {
             input: [self.input[0].address(), self.input[1].address()],
             output: [self.output[0].address(), self.output[1].address()],
+            filter: self.filter.address(),
             workspace: self.workspace.address(),
         }
     }
@@ -356,6 +371,7 @@ impl CudaWork {
         for (source, target) in job.input.iter().flatten().zip(&buffers.input) {
             stream.upload(target, &source[..part(source.len(), target)])?;
         }
+        stream.upload(&buffers.filter, &job.filter[..part(job.filter.len(), &buffers.filter)])?;
         // Elements between those that are written come back too: they must be what they were.
         let whole = job.input.is_some() && span::output(&self.problem)?.dense;
         for (source, target) in job.output.iter().zip(&buffers.output) {

@@ -18,6 +18,8 @@ pub struct WgpuBuffers<'a> {
     pub input: [Option<(&'a wgpu::Buffer, u64)>; 2],
     /// The output's planes.
     pub output: [Option<(&'a wgpu::Buffer, u64)>; 2],
+    /// Factors of the frequencies, where the problem has them.
+    pub filter: Option<(&'a wgpu::Buffer, u64)>,
 }
 
 /// A plan with buffers bound to it and a workspace of its own.
@@ -143,6 +145,7 @@ impl Places<'_> {
         let (buffer, offset) = match binding {
             Binding::Input(plane) => given(Which::Input, plane, self.buffers.input, bytes)?,
             Binding::Output(plane) => given(Which::Output, plane, self.buffers.output, bytes)?,
+            Binding::Filter => given(Which::Filter, 0, [self.buffers.filter, None], bytes)?,
             Binding::Table(table) => (&self.tables[usize::from(table)], 0),
             Binding::Workspace { offset, .. } => {
                 let inside = |region: &&Region| region.start <= offset && offset < region.end;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use warpfft_core::problem::Problem;
+use warpfft_core::problem::{Problem, Storage};
 
 use super::Gpu;
 use super::bound::{Bound, WgpuBuffers};
@@ -21,6 +21,7 @@ const MOST_SETS: u64 = 32;
 struct Set {
     input: [Option<wgpu::Buffer>; 2],
     output: [Option<wgpu::Buffer>; 2],
+    filter: Option<wgpu::Buffer>,
 }
 
 impl Set {
@@ -33,14 +34,18 @@ impl Set {
             work.planes([&plane(0)?, &plane(1)?], bytes, true)
         };
         let [from, to] = problem.stored();
-        Ok(Self { input: noise(read, from)?, output: noise(written, to)? })
+        let factors = span::filter_bytes(problem)?;
+        let numbers = measure::noise(factors, Storage::of(problem.precision), "processor")?;
+        let [filter, _] = work.planes([&numbers, &[]], [factors, 0], true)?;
+        Ok(Self { filter, input: noise(read, from)?, output: noise(written, to)? })
     }
 
     fn bind(&self, work: &WgpuWork) -> Result<Bound, Error> {
         fn from_start(planes: &[Option<wgpu::Buffer>; 2]) -> [Option<(&wgpu::Buffer, u64)>; 2] {
             planes.each_ref().map(|plane| plane.as_ref().map(|buffer| (buffer, 0)))
         }
-        work.bind(&WgpuBuffers { input: from_start(&self.input), output: from_start(&self.output) })
+        let filter = self.filter.as_ref().map(|buffer| (buffer, 0));
+        work.bind(&WgpuBuffers { input: from_start(&self.input), output: from_start(&self.output), filter })
     }
 }
 

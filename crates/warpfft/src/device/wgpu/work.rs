@@ -237,7 +237,9 @@ impl Execute for WgpuWork {
         // Elements between those that are written come back too: they must be what they were.
         let fill = in_place || !output.dense;
         let written = self.planes([&*job.output[0], &*job.output[1]], bytes, fill)?;
+        let filter = self.planes([job.filter, &[]], [span::filter_bytes(problem)?, 0], true)?;
         let bound = self.bind(&WgpuBuffers {
+            filter: filter[0].as_ref().map(|buffer| (buffer, 0)),
             input: [read[0].as_ref(), read[1].as_ref()].map(|plane| plane.map(|buffer| (buffer, 0))),
             output: [written[0].as_ref(), written[1].as_ref()].map(|plane| plane.map(|buffer| (buffer, 0))),
         })?;
