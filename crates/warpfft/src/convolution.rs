@@ -8,7 +8,7 @@ use warpfft_core::request::{Convolution, Convolved};
 use crate::device::Device;
 use crate::error::{Error, Which};
 use crate::host::{Planes, PlanesMut, Real};
-use crate::measure::{Measurement, Timing};
+use crate::measure::{self, Measurement, Timing};
 use crate::plan::Plan;
 use crate::room;
 
@@ -174,10 +174,17 @@ impl ConvolutionPlan {
     ///
     /// As [`Plan::measure`].
     pub fn measure(&self, timing: impl Into<Timing>) -> Result<Measurement, Error> {
-        let mut timing = timing.into();
-        timing.budget /= self.parts.len().max(1) as u32;
-        // What each part takes, and a copy of what it reads and writes.
-        let mut parts = self.parts.iter().map(|part| part.measure(timing));
+        let timing = timing.into();
+        // What reaches over the ends of a signal is little, and lies far apart in large arrays: were there enough of these
+        // for it to come from memory, none would hold them.
+        let largest = self.parts.iter().map(|part| measure::bytes(part.problem())).max();
+        let share = timing.budget / (2 * self.parts.len().max(1) as u32);
+        let measured = |part: &Plan| {
+            let whole = self.parts.len() == 1 || Some(measure::bytes(part.problem())) == largest;
+            let budget = if whole { timing.budget.saturating_sub(share) } else { share };
+            part.measure(Timing { budget, in_cache: timing.in_cache || !whole })
+        };
+        let mut parts = self.parts.iter().map(measured);
         let Some(first) = parts.next() else { return Err(Error::Filter { expected: true }) };
         parts.try_fold(first?, |all, part| {
             let part = part?;

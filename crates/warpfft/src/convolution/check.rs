@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::verify::numbers::{Numbers, Sample, fresh_seed};
 
 /// Products that are summed at most, unless a few results alone have more.
-const PRODUCTS: u64 = 1 << 24;
+const PRODUCTS: u64 = 1 << 22;
 /// Results that are compared at least, and at most.
 const RESULTS: [u64; 2] = [16, 1 << 14];
 /// Reals behind the results, which no plan may touch. Even, so that they are pairs too.
