@@ -212,6 +212,61 @@ pub enum Error {
         /// Format of the complex side.
         format: crate::problem::Format,
     },
+    /// A count was given where every run takes the whole batch.
+    #[error(
+        "a count of {count} was given, but this problem always runs all its {n} transforms; ask for it with any_batch(), \
+         or mark a batch dimension by Dim::at_run"
+    )]
+    CountFixed {
+        /// The count.
+        count: u64,
+        /// Transforms of every run.
+        n: u64,
+    },
+    /// More than a plan was made for, or nothing.
+    #[error("a count of {count} was given; this problem takes 1 to {most}{}",
+        if *count == 0 { "" } else { ": make the plan for the most that there will be" })]
+    Count {
+        /// The count.
+        count: u64,
+        /// The most that works.
+        most: u64,
+    },
+    /// In place, the dimension whose count is given at each run moves.
+    #[error(
+        "in place, the batch dimension whose count is given at each run must keep its stride, not read at {is} and write \
+         at {os}: a part of the batch would overwrite the rest; use one stride, or transform out of place"
+    )]
+    CountInPlace {
+        /// Input stride.
+        is: i64,
+        /// Output stride.
+        os: i64,
+    },
+    /// A transformed dimension whose count would be given at each run.
+    #[error(
+        "the length of a transformed dimension cannot be given at each run; mark a batch dimension instead"
+    )]
+    CountTransform,
+    /// Several dimensions whose counts would be given at each run.
+    #[error("{dims} dimensions have their count given at each run; one can")]
+    CountTwice {
+        /// Such dimensions.
+        dims: usize,
+    },
+    /// Nothing is repeated, so that no count could be given.
+    #[error(
+        "any_batch() needs a batch dimension, whose count it leaves open; say how many at most by batch(n)"
+    )]
+    CountNothing,
+    /// A dimension that is too long to have its count given at each run.
+    #[error("a batch dimension whose count is given at each run has {n} points; at most {limit} work")]
+    CountLimit {
+        /// Its length.
+        n: u64,
+        /// The most that works.
+        limit: u64,
+    },
     /// The scale is infinite or not a number.
     #[error("scale {scale} is not finite; any finite factor works, 1 leaves results unscaled")]
     Scale {

@@ -7,7 +7,7 @@ mod table;
 pub use fold::{Carry, Fold, Formula, Way, points};
 pub use table::{Coordinate, MAX_STAGES, TableKind};
 
-use crate::problem::{Direction, Format, Precision};
+use crate::problem::{Dim, Direction, Format, Precision};
 
 /// Which array a pass reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,12 +51,20 @@ pub struct PassDim {
     /// Every tile holds all of it (repeated dimensions): it moves in place, where blocks would else overwrite what
     /// others have still to read.
     pub whole: bool,
+    /// Each run says how many of its `n` points there are (of one repeated dimension at most, which blocks walk slowest).
+    pub at_run: bool,
 }
 
 impl PassDim {
     /// A dimension without weights.
     pub const fn new(n: u64, is: i64, os: i64) -> Self {
-        Self { n, is, os, load_index: 0, store_index: 0, twiddle: 0, whole: false }
+        Self { n, is, os, load_index: 0, store_index: 0, twiddle: 0, whole: false, at_run: false }
+    }
+}
+
+impl From<&Dim> for PassDim {
+    fn from(dim: &Dim) -> Self {
+        Self { at_run: dim.at_run, ..Self::new(dim.n, dim.is, dim.os) }
     }
 }
 
@@ -293,6 +301,11 @@ impl Pass {
     /// Transforms.
     pub fn repeats(&self) -> u64 {
         self.batch.iter().map(|dim| dim.n).product()
+    }
+
+    /// The repeated dimension of which each run says how many points there are.
+    pub fn at_run(&self) -> Option<usize> {
+        self.batch.iter().position(|dim| dim.at_run)
     }
 
     /// Whether elements of a tile change places in the array that they were read from.

@@ -7,6 +7,7 @@
 
 mod address;
 mod bound;
+mod count;
 mod kind;
 mod validate;
 
@@ -15,6 +16,7 @@ pub(crate) use validate::continuing_pair;
 use std::ops::Range;
 
 pub use bound::Growth;
+pub use count::COUNT_LIMIT;
 pub use kind::{Kind, RealDim, RealKind, half};
 
 /// Elements at most, and addresses too: their bytes in double precision are counted in an `i64`.
@@ -30,12 +32,20 @@ pub struct Dim {
     pub is: i64,
     /// Distance between neighbours in the output, in complex elements; any sign, never 0 when `n > 1`.
     pub os: i64,
+    /// How many of the `n` there are is said at each run: of one dimension to repeat over, at most.
+    pub at_run: bool,
 }
 
 impl Dim {
     /// A dimension of `n` points with the given strides.
     pub const fn new(n: u64, is: i64, os: i64) -> Self {
-        Self { n, is, os }
+        Self { n, is, os, at_run: false }
+    }
+
+    /// The same, of whose points each run takes as many as it is told, from the first.
+    #[must_use]
+    pub const fn at_run(self) -> Self {
+        Self { at_run: true, ..self }
     }
 }
 
@@ -132,7 +142,9 @@ pub enum Placement {
 /// Canonical: no dimension of one point; batch dimensions with positive output strides (one that runs backwards is
 /// walked from its other end); batch dimensions that continue each other merged; both tensors ordered by falling
 /// output stride in absolute value. Thus two callers who ask the same thing in other words get equal problems. A
-/// problem without transform dimensions is a scaled copy.
+/// problem without transform dimensions is a scaled copy. A dimension whose count is given at each run
+/// ([`Dim::at_run`]) stays as it is, whatever its length and its strides: which of its points are the first is what
+/// its caller says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
     /// What is transformed into what.

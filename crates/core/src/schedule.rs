@@ -214,7 +214,8 @@ impl Scheduler<'_> {
         let lengths = self.lengths();
         let dim = |d: usize| PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
         let axes = group.iter().map(|&d| Axis::new(dim(d), on_chip_method(&plans[d]))).collect();
-        let batch = (0..lengths.len()).filter(|d| !group.contains(d)).map(dim).collect();
+        let others = (0..lengths.len()).filter(|d| !group.contains(d));
+        let batch = others.map(|d| self.repeated(d, &lengths, src, dst)).collect();
         self.new_pass(axes, batch, src, dst)
     }
 
@@ -266,9 +267,21 @@ impl Scheduler<'_> {
     }
 
     fn single(&self, d: usize, method: Method, lengths: &[u64], src: &Place, dst: &Place) -> Pass {
-        let dim = |d: usize| PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
-        let batch = (0..lengths.len()).filter(|&other| other != d).map(dim).collect();
-        self.new_pass(vec![Axis::new(dim(d), method)], batch, src, dst)
+        let dim = PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
+        self.new_pass(vec![Axis::new(dim, method)], self.others(d, lengths, src, dst), src, dst)
+    }
+
+    /// The dimensions that a pass over one of them is repeated over.
+    fn others(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> Vec<PassDim> {
+        let others = (0..lengths.len()).filter(|&other| other != d);
+        others.map(|other| self.repeated(other, lengths, from, to)).collect()
+    }
+
+    /// A dimension of the problem that a pass is repeated over.
+    fn repeated(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> PassDim {
+        let batch = d.checked_sub(self.problem.transform.len()).and_then(|d| self.problem.batch.get(d));
+        let at_run = batch.is_some_and(|dim| dim.at_run);
+        PassDim { at_run, ..PassDim::new(lengths[d], from.strides[d], to.strides[d]) }
     }
 
     /// A dimension in several passes. Input index `n = sum n_i N/(f1..fi)`, output index
@@ -296,10 +309,7 @@ impl Scheduler<'_> {
                 store_index: out_weight,
                 ..PassDim::new(part.len(), from.strides[d] * rest as i64, to.strides[d] * out_weight as i64)
             };
-            let mut batch: Vec<PassDim> = (0..lengths.len())
-                .filter(|&other| other != d)
-                .map(|other| PassDim::new(lengths[other], from.strides[other], to.strides[other]))
-                .collect();
+            let mut batch = self.others(d, lengths, from, to);
             let mut before = 1;
             for earlier in &parts[..i] {
                 let from_weight = n / (before * earlier.len());

@@ -320,8 +320,8 @@ impl Op {
 
 impl Special {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::BlockIndex, Self::BlockCount, Self::ThreadIndex, Self::Lane, Self::ClusterRank];
+    pub const ALL: [Self; 6] =
+        [Self::BlockIndex, Self::BlockCount, Self::ThreadIndex, Self::Lane, Self::ClusterRank, Self::Count];
 
     /// Name in text.
     pub const fn name(self) -> &'static str {
@@ -331,6 +331,7 @@ impl Special {
             Self::ThreadIndex => "thread_index",
             Self::Lane => "lane",
             Self::ClusterRank => "cluster_rank",
+            Self::Count => "count",
             Self::Zero => "zero",
         }
     }

@@ -42,6 +42,7 @@ impl Problem {
         }
         self.check_lengths()?;
         self.check_kind()?;
+        self.check_at_run()?;
         check_extent(Side::Input, self.input_offset, self.input_dims())?;
         check_extent(Side::Output, self.output_offset, self.output_dims())?;
         let output = AddressSet::new(self.output_offset, self.output_dims());
@@ -50,7 +51,10 @@ impl Problem {
             match self.kind {
                 Kind::RealToComplex(dim) => self.check_padded(dim, false)?,
                 Kind::ComplexToReal(dim) => self.check_padded(dim, true)?,
-                Kind::Complex | Kind::RealToReal(_) => self.check_in_place(&output)?,
+                Kind::Complex | Kind::RealToReal(_) => {
+                    self.check_in_place(&output)?;
+                    self.check_parts_in_place()?;
+                }
             }
         }
         self.canonicalise();
@@ -147,11 +151,23 @@ impl Problem {
         }
     }
 
+    /// A part of the batch must overwrite itself alone: the first of what is counted does, and the others lie as far from
+    /// it in the input as in the output.
+    fn check_parts_in_place(&self) -> Result<(), Error> {
+        let Some(&Dim { is, os, .. }) = self.at_run() else { return Ok(()) };
+        if is != os {
+            return Err(Error::CountInPlace { is, os });
+        }
+        let mut first = self.clone();
+        first.batch.retain(|dim| !dim.at_run);
+        first.check_in_place(&AddressSet::new(first.output_offset, first.output_dims()))
+    }
+
     pub(crate) fn canonicalise(&mut self) {
         self.transform.retain(|dim| dim.n > 1);
-        self.batch.retain(|dim| dim.n > 1);
+        self.batch.retain(|dim| dim.n > 1 || dim.at_run);
         for dim in &mut self.batch {
-            if dim.os < 0 {
+            if dim.os < 0 && !dim.at_run {
                 let last = i128::from(dim.n) - 1;
                 let moved = |offset, stride| (i128::from(offset) + last * i128::from(stride)) as u64;
                 self.input_offset = moved(self.input_offset, dim.is);
@@ -177,7 +193,9 @@ impl Problem {
 pub(crate) fn continuing_pair(dims: &[Dim]) -> Option<(usize, usize)> {
     let continues = |outer: &Dim, inner: &Dim| {
         let n = i128::from(inner.n);
-        i128::from(outer.is) == n * i128::from(inner.is) && i128::from(outer.os) == n * i128::from(inner.os)
+        !(outer.at_run || inner.at_run)
+            && i128::from(outer.is) == n * i128::from(inner.is)
+            && i128::from(outer.os) == n * i128::from(inner.os)
     };
     (0..dims.len()).find_map(|outer| {
         (outer + 1..dims.len())

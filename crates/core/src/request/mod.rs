@@ -60,6 +60,9 @@ pub struct Fft {
     scale: f64,
     norm: Option<Norm>,
     max_workspace: Option<u64>,
+    any_batch: bool,
+    /// Batch dimensions that came with the transform's own.
+    listed: usize,
 }
 
 impl Fft {
@@ -88,6 +91,8 @@ impl Fft {
             scale: 1.0,
             norm: None,
             max_workspace: None,
+            any_batch: false,
+            listed: 0,
         }
     }
 
@@ -119,6 +124,7 @@ impl Fft {
         Self {
             strides: Some((dims.iter().map(|d| d.is).collect(), dims.iter().map(|d| d.os).collect())),
             batch: batch.iter().copied().map(Batch::Strided).collect(),
+            listed: batch.len(),
             ..Self::new(dims.iter().map(|d| d.n).collect::<Vec<_>>())
         }
     }
@@ -215,6 +221,22 @@ impl Fft {
         self
     }
 
+    /// How often the outermost batch dimension is repeated is said at each run: what was asked for is the most. That is
+    /// the one of the last [`Self::batch`] or [`Self::batch_strided`]; else the first of [`Self::guru`]'s; else the first
+    /// axis that is not transformed.
+    ///
+    /// ```
+    /// use warpfft_core::{problem::Dim, request::Fft};
+    /// let problem = Fft::new([256]).batch(1000).any_batch().build()?;
+    /// assert_eq!(problem.at_run(), Some(&Dim::new(1000, 256, 256).at_run()));
+    /// # Ok::<(), warpfft_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn any_batch(mut self) -> Self {
+        self.any_batch = true;
+        self
+    }
+
     /// Real and imaginary parts in two buffers, on both sides.
     #[must_use]
     pub fn planar(self) -> Self {
@@ -255,6 +277,12 @@ impl Fft {
             };
             reaches.push(Reach { points: [dim.n; 2], dim });
             batch.push(dim);
+        }
+        if self.any_batch {
+            let axes = batch.len() - self.batch.len();
+            let outermost = if self.batch.len() > self.listed { batch.len() - 1 } else { axes };
+            let outermost = if self.batch.is_empty() { 0 } else { outermost };
+            batch.get_mut(outermost).ok_or(Error::CountNothing)?.at_run = true;
         }
         let kind = self.kind_of(&mut transform)?;
         let transform: Vec<Dim> = transform.into_iter().map(|(_, dim)| dim).collect();

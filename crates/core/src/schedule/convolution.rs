@@ -116,10 +116,4 @@ impl Scheduler<'_> {
         number(&mut pass, &digits[..last], lengths.len() - 1);
         pass
     }
-
-    /// The dimensions that a pass over one of them is repeated over.
-    fn others(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> Vec<PassDim> {
-        let others = (0..lengths.len()).filter(|&other| other != d);
-        others.map(|other| PassDim::new(lengths[other], from.strides[other], to.strides[other])).collect()
-    }
 }

@@ -39,10 +39,7 @@ impl Scheduler<'_> {
                 )
             };
             let own: Vec<PassDim> = group.clone().map(|j| digit(j, 0)).collect();
-            let mut batch: Vec<PassDim> = (0..lengths.len())
-                .filter(|&other| other != d)
-                .map(|other| PassDim::new(lengths[other], from.strides[other], dst.strides[other]))
-                .collect();
+            let mut batch = self.others(d, lengths, from, dst);
             batch.extend(joined((0..group.start).map(|j| digit(j, 0)), continues));
             let rest = (group.end..at.len()).map(|j| digit(j, weights[j]));
             batch.extend(joined(rest, continues));

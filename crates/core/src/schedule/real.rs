@@ -157,7 +157,7 @@ impl<'a> Chain<'a> {
     /// The dimensions that are left once a spectrum lies in the output, as a complex problem in place.
     fn after(&self, own: Dim, rest: &[Dim]) -> Option<Problem> {
         let problem = self.problem;
-        let still = |dim: &Dim| Dim::new(dim.n, dim.os, dim.os);
+        let still = |dim: &Dim| Dim { is: dim.os, ..*dim };
         let others = self.others();
         let done = others.iter().filter(|dim| !rest.contains(dim));
         let mut batch: Vec<Dim> = problem.batch.iter().chain(done).map(still).collect();
@@ -215,7 +215,7 @@ impl<'a> Chain<'a> {
     /// The dimensions that are transformed before the lines, as a complex problem where the spectrum lies.
     fn before(&self, own: Dim, rest: &[Dim]) -> Option<Problem> {
         let problem = self.problem;
-        let still = |dim: &Dim| Dim::new(dim.n, dim.is, dim.is);
+        let still = |dim: &Dim| Dim { os: dim.is, ..*dim };
         let others = self.others();
         let later = others.iter().filter(|dim| !rest.contains(dim));
         let mut batch: Vec<Dim> = problem.batch.iter().chain(later).map(still).collect();
@@ -330,6 +330,8 @@ impl<'a> Chain<'a> {
                 beside: Vec::new(),
                 kept: false,
                 around,
+                // Behind the dimensions that are transformed but for this one.
+                at_run: problem.batch.iter().position(|dim| dim.at_run).map(|own| dims.len() - 1 + own),
                 from: side(&at),
                 to: side(&to),
                 scale: if last { problem.scale } else { 1.0 },
@@ -351,7 +353,11 @@ impl<'a> Chain<'a> {
         (dst, os): &(Operand, Vec<i64>),
         scale: f64,
     ) {
-        let dims = lengths.iter().zip(is).zip(os).map(|((&n, &is), &os)| Dim::new(n, is, os)).collect();
+        let behind = lengths.len() - self.problem.batch.len();
+        let at_run = |d: usize| d >= behind && self.problem.batch[d - behind].at_run;
+        let dims = lengths.iter().zip(is).zip(os).enumerate();
+        let dims =
+            dims.map(|(d, ((&n, &is), &os))| Dim { at_run: at_run(d), ..Dim::new(n, is, os) }).collect();
         let batch = line::repeated(merged(dims));
         let pass = line::pass(self.problem.precision, Vec::new(), batch, *src, *dst);
         self.passes.push(Pass { scale, ..pass });
@@ -384,7 +390,7 @@ impl<'a> Chain<'a> {
 
 /// Dimensions of more than one point, those that continue each other as one.
 fn merged(mut dims: Vec<Dim>) -> Vec<Dim> {
-    dims.retain(|dim| dim.n > 1);
+    dims.retain(|dim| dim.n > 1 || dim.at_run);
     dims.sort_by_key(|dim| std::cmp::Reverse(dim.os.unsigned_abs()));
     while let Some((outer, inner)) = continuing_pair(&dims) {
         dims[inner].n *= dims[outer].n;

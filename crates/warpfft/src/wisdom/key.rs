@@ -8,6 +8,9 @@ use warpfft_core::problem::{Dim, Format, Kind, Placement, Precision, Problem};
 /// other layout.
 pub(crate) fn packed(problem: &Problem) -> Option<(Vec<i64>, i64)> {
     let mut stride = 1_i64;
+    if problem.at_run().is_some() {
+        return None;
+    }
     for dim in problem.transform.iter().rev().chain(problem.batch.iter().rev()) {
         if dim.is != stride || dim.os != stride {
             return None;
@@ -36,7 +39,10 @@ const BATCH: &str = " batch ";
 /// # Ok::<(), warpfft::core::Error>(())
 /// ```
 pub fn problem_key(problem: &Problem) -> String {
-    let triple = |dim: &Dim| format!("{}:{}:{}", dim.n, dim.is, dim.os);
+    let triple = |dim: &Dim| {
+        let any = if dim.at_run { ":any" } else { "" };
+        format!("{}:{}:{}{any}", dim.n, dim.is, dim.os)
+    };
     let mut key = match &problem.kind {
         Kind::Complex => "c2c".into(),
         Kind::RealToComplex(dim) => format!("r2c {}", triple(dim)),
@@ -215,11 +221,12 @@ mod tests {
             Fft::new([6, 8]).batch(5),
             Fft::axes([5, 8, 6], [1]),
             Fft::new([48]).batch(5),
+            base().any_batch(),
         ];
         let mut keys: Vec<String> = others.into_iter().chain([base()]).map(key).collect();
         assert!(keys.iter().all(|key| !key.contains('\n')));
         keys.sort();
         keys.dedup();
-        assert_eq!(keys.len(), 9, "{keys:?}");
+        assert_eq!(keys.len(), 10, "{keys:?}");
     }
 }

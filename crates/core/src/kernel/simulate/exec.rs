@@ -203,6 +203,7 @@ impl<'k> Machine<'k> {
             Special::ThreadIndex => lane % threads,
             Special::Lane => lane % threads % subgroup,
             Special::ClusterRank => lane / threads,
+            Special::Count => self.kernel.at_run.map_or(0, |at_run| at_run.most),
             Special::Zero => 0,
         };
         Column::U32((0..self.threads() as u32).map(of).collect())

@@ -78,14 +78,15 @@ pub(crate) struct Planners {
     double: Own<f64>,
 }
 
+#[derive(Clone)]
 struct Cpu {
     name: String,
-    planners: Mutex<Planners>,
+    planners: Arc<Mutex<Planners>>,
 }
 
 pub(super) fn open() -> Arc<dyn Backend> {
     let planners = Planners { single: Own::new(), double: Own::new() };
-    Arc::new(Cpu { name: name(), planners: Mutex::new(planners) })
+    Arc::new(Cpu { name: name(), planners: Arc::new(Mutex::new(planners)) })
 }
 
 pub(super) fn report() -> DeviceReport {
@@ -141,8 +142,13 @@ impl Cpu {
     }
 
     fn plan_as<T: CpuReal>(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
-        let line = |wanted, n| self.line(wanted, n, problem.direction);
-        Ok(Arc::new(CpuPlan::<T>::new(problem, line)?))
+        let cpu = self.clone();
+        // The lines are remembered: what is made for a count is their order, which takes microseconds.
+        let make = move |problem: &Problem| {
+            CpuPlan::<T>::new(problem, |wanted, n| cpu.line(wanted, n, problem.direction))
+        };
+        let plan = make(problem)?;
+        Ok(Arc::new(if problem.at_run().is_some() { plan.with_parts(make) } else { plan }))
     }
 }
 

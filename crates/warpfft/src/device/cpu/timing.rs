@@ -125,7 +125,7 @@ impl<'a, T: CpuReal> Bench<'a, T> {
                 let set = turns.next();
                 let planes = input.each_ref().map(|plane| bytemuck::cast_slice(plane.get(set)));
                 let output = output.each_mut().map(|plane| bytemuck::cast_slice_mut(plane.get_mut(set)));
-                plan.run(HostJob { input: (!in_place).then_some(planes), output })
+                plan.run(HostJob { input: (!in_place).then_some(planes), output, part: None })
             })
         });
         Contest { copies, transform, bytes, buffer_sets: turns.sets, on_device: false }.run(budget)
