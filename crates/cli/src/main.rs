@@ -18,6 +18,7 @@ mod suite;
 mod transform;
 mod tune;
 mod wisdom;
+mod zoom;
 
 use std::process::ExitCode;
 

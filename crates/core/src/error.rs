@@ -267,6 +267,41 @@ pub enum Error {
         /// The most that works.
         limit: u64,
     },
+    /// A band that is for another number of samples than the line has.
+    #[error("the band is for {band} samples, but the line has {n}; make it for {n}")]
+    ZoomSamples {
+        /// Samples of the band.
+        band: u64,
+        /// Samples of the line.
+        n: u64,
+    },
+    /// A number of frequencies that cannot be.
+    #[error("{points} frequencies were asked for; 1 to {most} work")]
+    ZoomPoints {
+        /// Frequencies.
+        points: u64,
+        /// The most that works.
+        most: u64,
+    },
+    /// A frequency that is not one.
+    #[error(
+        "a frequency of {frequency} cycles per sample was given; numbers from -{limit} to {limit} work (all in -0.5 to 0.5 are distinct)"
+    )]
+    ZoomFrequency {
+        /// The number.
+        frequency: f64,
+        /// The highest that works.
+        limit: f64,
+    },
+    /// More axes than one, or none.
+    #[error("a zoom goes along one axis, not {axes}; zoom along one, then along the next")]
+    ZoomAxes {
+        /// Axes.
+        axes: usize,
+    },
+    /// A zoom in place.
+    #[error("a zoom has other points than samples and cannot be in place; transform out of place")]
+    ZoomInPlace,
     /// The scale is infinite or not a number.
     #[error("scale {scale} is not finite; any finite factor works, 1 leaves results unscaled")]
     Scale {

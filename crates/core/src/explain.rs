@@ -271,6 +271,10 @@ fn part(part: &CoprimePart) -> String {
     match part.kind {
         PartKind::MixedRadix => format!("{n} = {stages}"),
         PartKind::Rader => format!("{n} by rader over {points} = {stages}"),
+        PartKind::Bluestein if part.band.is_some() => {
+            let [samples, points_out] = [false, true].map(|leaves| part.ends(leaves));
+            format!("{samples} to {points_out} frequencies by bluestein over {points} = {stages}")
+        }
         PartKind::Middle => {
             format!("{n} there and back for a chirp of {} = {stages}", part.chirp.unwrap_or(n))
         }

@@ -7,7 +7,7 @@ mod table;
 pub use fold::{Carry, Fold, Formula, Way, points};
 pub use table::{Coordinate, MAX_STAGES, TableKind};
 
-use crate::problem::{Dim, Direction, Format, Precision};
+use crate::problem::{Band, Dim, Direction, Format, Precision};
 
 /// Which array a pass reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,6 +87,8 @@ pub struct CoprimePart {
     pub kind: PartKind,
     /// Length of the chirp that it convolves with, if it does.
     pub chirp: Option<u64>,
+    /// The band whose chirp that is; its length is the larger number of samples and points, as the part's is.
+    pub band: Option<Band>,
     /// The stages' radices.
     pub radices: Vec<u32>,
 }
@@ -110,6 +112,22 @@ impl CoprimePart {
     /// Points that it takes on the chip.
     pub fn room(&self) -> u64 {
         self.points().max(self.n)
+    }
+
+    /// Points that there are on the way in, or out.
+    pub fn ends(&self, leaves: bool) -> u64 {
+        self.band
+            .filter(|_| self.kind == PartKind::Bluestein)
+            .map_or(self.n, |band| if leaves { band.points } else { band.samples })
+    }
+
+    /// What its points are multiplied by on the way in, or out.
+    pub fn end_factors(&self, leaves: bool) -> TableKind {
+        match self.band {
+            Some(band) if leaves => TableKind::BandOut { band },
+            Some(band) => TableKind::BandIn { band },
+            None => TableKind::Chirp { n: self.n },
+        }
     }
 
     /// Points that its stages transform.

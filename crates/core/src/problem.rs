@@ -10,6 +10,7 @@ mod bound;
 mod count;
 mod kind;
 mod validate;
+mod zoom;
 
 pub(crate) use validate::continuing_pair;
 
@@ -18,6 +19,7 @@ use std::ops::Range;
 pub use bound::Growth;
 pub use count::COUNT_LIMIT;
 pub use kind::{Kind, RealDim, RealKind, half};
+pub use zoom::{Band, FREQUENCY_LIMIT, Zoom};
 
 /// Elements at most, and addresses too: their bytes in double precision are counted in an `i64`.
 pub const ELEMENT_LIMIT: u64 = i64::MAX as u64 / 16;

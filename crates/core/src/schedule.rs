@@ -6,6 +6,7 @@ mod in_place;
 mod real;
 mod share;
 mod workspace;
+mod zoom;
 
 use crate::error::Error;
 use crate::lower::fused::Ring;
@@ -52,8 +53,10 @@ impl Place {
 ///
 /// A length for which no solver has a plan on this device; less workspace allowed than is needed.
 pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
-    if problem.kind != Kind::Complex {
-        return real::schedule(problem, limits);
+    match problem.kind {
+        Kind::Complex => {}
+        Kind::Zoom(zoom) => return zoom::schedule(problem, &zoom, limits),
+        _ => return real::schedule(problem, limits),
     }
     let planner = Planner::new(limits, problem.precision);
     let plans = problem
@@ -254,7 +257,10 @@ impl Scheduler<'_> {
                     let pass = self.single(d, on_chip_method(plan), lengths, src, dst);
                     self.passes.push(pass);
                 }
-                Plan::Split(parts) => self.convolution(d, *n, parts, lengths, src, dst),
+                Plan::Split(parts) => {
+                    let chirp = convolution::Chirp { n: *n, band: None };
+                    self.convolution(d, chirp, parts, lengths, src, dst);
+                }
                 _ => return Err(no_plan(*n, self.limits)),
             },
             Plan::InPlace { parts, early } => self.in_place(d, (parts, early), lengths, src, dst)?,
@@ -397,5 +403,5 @@ fn part_of(plan: &Plan) -> CoprimePart {
     };
     let n = plan.len();
     let chirp = (kind == PartKind::Bluestein).then_some(n);
-    CoprimePart { n, kind, chirp, radices: on_chip_method(stages).radices().to_vec() }
+    CoprimePart { n, kind, chirp, band: None, radices: on_chip_method(stages).radices().to_vec() }
 }

@@ -105,6 +105,7 @@ impl Reference {
             Kind::RealToComplex(dim) => axes.insert(0, Axis::Own(first, Line::to_spectrum(dim.n as usize))),
             // What has no part in reals shows only once all else is transformed.
             Kind::ComplexToReal(dim) => axes.push(Axis::Own(first, Line::from_spectrum(dim.n as usize))),
+            Kind::Zoom(zoom) => axes.push(Axis::Own(first, Line::zoom(zoom.band))),
             Kind::RealToReal(dims) => axes
                 .extend(dims.iter().enumerate().map(|(at, real)| Axis::Own(first + at, Line::reals(real)))),
         }

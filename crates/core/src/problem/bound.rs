@@ -64,13 +64,18 @@ impl Problem {
         };
         let halved = match &self.kind {
             Kind::RealToComplex(dim) | Kind::ComplexToReal(dim) => Some(dim.n),
-            Kind::Complex | Kind::RealToReal(_) => None,
+            Kind::Complex | Kind::RealToReal(_) | Kind::Zoom(_) => None,
         };
         let complex = self.transform.iter().map(|dim| dim.n).chain(halved);
         let mut squares: f64 = growth.once + complex.map(|n| growth.of(n)).sum::<f64>();
         if let Kind::RealToReal(dims) = &self.kind {
             squares +=
                 dims.iter().map(|real| growth.own + growth.of(within(real.kind, real.dim.n))).sum::<f64>();
+        }
+        if let Kind::Zoom(zoom) = &self.kind {
+            // Samples and frequencies count alike in the length of the convolution.
+            let length = (zoom.band.samples + zoom.band.points).max(2);
+            squares += growth.convolved * (length as f64).log2();
         }
         if !is_power_of_two(self.scale) {
             squares += SCALED;

@@ -51,7 +51,7 @@ impl Problem {
             match self.kind {
                 Kind::RealToComplex(dim) => self.check_padded(dim, false)?,
                 Kind::ComplexToReal(dim) => self.check_padded(dim, true)?,
-                Kind::Complex | Kind::RealToReal(_) => {
+                Kind::Complex | Kind::RealToReal(_) | Kind::Zoom(_) => {
                     self.check_in_place(&output)?;
                     self.check_parts_in_place()?;
                 }
@@ -69,6 +69,9 @@ impl Problem {
             if matches!(format, Format::Apart(_)) || real == complex {
                 return Err(Error::KindFormat { side, real, got: format });
             }
+        }
+        if let Kind::Zoom(zoom) = &self.kind {
+            self.check_zoom(zoom)?;
         }
         if let Kind::RealToReal(dims) = &self.kind {
             let short = dims.iter().find(|real| real.dim.n < real.kind.least());

@@ -16,6 +16,7 @@
 //! ```
 
 mod real;
+mod zoom;
 
 use crate::error::{Error, Side, Tensor};
 use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Placement, Precision, Problem};

@@ -6,6 +6,7 @@
 
 use crate::pass::{Axis, CoprimePart, Method, PartKind, Pass, PassDim, Pointwise, TableKind};
 use crate::plan::Plan;
+use crate::problem::Band;
 
 use super::{Place, Scheduler, on_chip_method};
 
@@ -39,13 +40,31 @@ fn number(pass: &mut Pass, before: &[Digit<'_>], at: usize) {
     }
 }
 
+/// Which chirp a dimension is convolved with: that of its length, or of a band.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chirp {
+    pub n: u64,
+    pub band: Option<Band>,
+}
+
+impl Chirp {
+    fn end(&self, leaves: bool) -> Pointwise {
+        let (table, limit) = match self.band {
+            Some(band) if leaves => (TableKind::BandOut { band }, band.points),
+            Some(band) => (TableKind::BandIn { band }, band.samples),
+            None => (TableKind::Chirp { n: self.n }, self.n),
+        };
+        Pointwise { table: Some(table), limit: Some(limit), against: leaves }
+    }
+}
+
 impl Scheduler<'_> {
-    /// Convolves a dimension with the chirp of its length `n`, padded to the product of the parts. The chirp and the
+    /// Convolves a dimension with the chirp of its length, padded to the product of the parts. The chirp and the
     /// padding are fused into the first pass's load, the chirp of the result into the last pass's store.
     pub(super) fn convolution(
         &mut self,
         d: usize,
-        n: u64,
+        chirp: Chirp,
         parts: &[Plan],
         lengths: &[u64],
         src: &Place,
@@ -56,17 +75,16 @@ impl Scheduler<'_> {
         let region = self.region(&padded, dst);
         let digits = digits(parts);
         let last = digits.len() - 1;
-        let chirp = Pointwise { table: Some(TableKind::Chirp { n }), limit: Some(n), against: false };
         for i in 0..last {
             let from = if i == 0 { src } else { &region };
             let mut pass = self.column(d, (&digits, i), &padded, from, &region);
             pass.batch.last_mut().into_iter().for_each(|rest| rest.twiddle = 1);
             pass.twiddle = Some(digits[i].part.len() * digits[i].weight);
-            pass.load = (i == 0).then_some(chirp);
+            pass.load = (i == 0).then(|| chirp.end(false));
             self.suit(digits[i].part, &mut pass);
             self.passes.push(pass);
         }
-        self.passes.push(self.middle(d, n, &digits, &padded, &region));
+        self.passes.push(self.middle(d, chirp, &digits, &padded, &region));
         // The transforms of these digits run forward and back whatever the direction; the factors carry it.
         for i in (0..last).rev() {
             let to = if i == 0 { dst } else { &region };
@@ -74,7 +92,7 @@ impl Scheduler<'_> {
             pass.direction = pass.direction.reversed();
             number(&mut pass, &digits[..i], lengths.len() - 1);
             pass.twiddle = (i > 0).then_some(digits[i].before * digits[i].part.len());
-            pass.store = (i == 0).then_some(Pointwise { against: true, ..chirp });
+            pass.store = (i == 0).then(|| chirp.end(true));
             self.suit(digits[i].part, &mut pass);
             self.passes.push(pass);
         }
@@ -105,12 +123,17 @@ impl Scheduler<'_> {
     }
 
     /// The last digit forward, the product, and back.
-    fn middle(&self, d: usize, n: u64, digits: &[Digit<'_>], lengths: &[u64], region: &Place) -> Pass {
+    fn middle(&self, d: usize, chirp: Chirp, digits: &[Digit<'_>], lengths: &[u64], region: &Place) -> Pass {
         let last = digits.len() - 1;
         let mut pass = self.column(d, (digits, last), lengths, region, region);
         let radices = pass.axes[0].method.radices().to_vec();
-        let part =
-            CoprimePart { n: digits[last].part.len(), kind: PartKind::Middle, chirp: Some(n), radices };
+        let part = CoprimePart {
+            n: digits[last].part.len(),
+            kind: PartKind::Middle,
+            chirp: Some(chirp.n),
+            band: chirp.band,
+            radices,
+        };
         pass.axes[0].method = Method::Coprime(vec![part]);
         pass.twiddle = Some(lengths[d]);
         number(&mut pass, &digits[..last], lengths.len() - 1);

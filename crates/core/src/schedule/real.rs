@@ -22,7 +22,7 @@ pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, E
     let problem = &problem.clone().validated()?;
     let mut chain = Chain::new(problem, limits);
     match &problem.kind {
-        Kind::Complex => {}
+        Kind::Complex | Kind::Zoom(_) => {}
         Kind::RealToComplex(dim) => chain.half_spectrum(*dim)?,
         Kind::ComplexToReal(dim) => chain.back_to_reals(*dim)?,
         Kind::RealToReal(dims) => chain.reals(dims)?,

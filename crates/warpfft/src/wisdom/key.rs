@@ -47,6 +47,11 @@ pub fn problem_key(problem: &Problem) -> String {
         Kind::Complex => "c2c".into(),
         Kind::RealToComplex(dim) => format!("r2c {}", triple(dim)),
         Kind::ComplexToReal(dim) => format!("c2r {}", triple(dim)),
+        Kind::Zoom(zoom) => {
+            // Tables differ with the frequencies, choices do not.
+            let of = if zoom.real { "zoom-of-reals" } else { "zoom" };
+            format!("{of} {} to {}", triple(&zoom.dim), zoom.band.points)
+        }
         Kind::RealToReal(dims) => dims.iter().fold(String::from("r2r"), |key, real| {
             let weighted = if real.orthogonal { " orthogonal" } else { "" };
             format!("{key} {}{weighted} {}", real.kind.name(), triple(&real.dim))

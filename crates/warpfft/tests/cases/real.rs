@@ -196,6 +196,7 @@ fn dims(problem: &Problem) -> Vec<(Dim, Along, [u64; 2])> {
     dims.extend(problem.transform.iter().map(plain(Along::Complex)));
     match &problem.kind {
         Kind::Complex => {}
+        Kind::Zoom(_) => panic!("bands have tests of their own"),
         Kind::RealToComplex(dim) => dims.insert(0, (*dim, Along::ToSpectrum, [dim.n, half(dim.n)])),
         Kind::ComplexToReal(dim) => dims.push((*dim, Along::FromSpectrum, [half(dim.n), dim.n])),
         Kind::RealToReal(all) => {

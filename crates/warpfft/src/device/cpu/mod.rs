@@ -8,6 +8,7 @@ mod split;
 mod tile;
 mod timing;
 mod view;
+mod zoom;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,6 +24,7 @@ use self::lines::Work;
 use self::plan::CpuPlan;
 use self::real::{FromSpectrum, ToSpectrum};
 use self::split::Wanted;
+use self::zoom::ZoomLine;
 use super::backend::{Backend, Execute};
 use super::{DeviceKind, DeviceReport};
 use crate::error::Error;
@@ -125,6 +127,9 @@ impl Cpu {
                 let fft = planners.real.plan_fft_inverse(length);
                 Work::Real(Arc::new(FromSpectrum { fft, conjugated: direction == Direction::Forward }))
             }
+            Wanted::Zoom(band, reals) => {
+                Work::Real(Arc::new(ZoomLine::new(planners, band, reals, direction)))
+            }
             Wanted::Real(kind, orthogonal) => Work::Real(real::line(planners, kind, orthogonal, length)),
         })
     }
@@ -132,7 +137,12 @@ impl Cpu {
     /// Asks whether there is room for a line's tables and scratch: the libraries abort where they cannot have it.
     fn room_to_plan<T: CpuReal>(&self, wanted: Wanted, n: u64) -> Result<usize, Error> {
         // About what they allocate; some cosine transforms go by complex ones of twice their length.
-        let reals = n.saturating_mul(if matches!(wanted, Wanted::Real(..)) { 12 } else { 4 });
+        let each = match wanted {
+            Wanted::Real(..) => 12,
+            Wanted::Zoom(band, _) => 32 * (1 + band.points / n.max(1)),
+            _ => 4,
+        };
+        let reals = n.saturating_mul(each);
         let bytes = reals.saturating_mul(size_of::<T>() as u64);
         let out_of_memory = || Error::OutOfMemory { device: self.name.clone(), bytes, free: None };
         room::ask(bytes, &self.name)?;
