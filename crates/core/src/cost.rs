@@ -87,6 +87,7 @@ fn lines(n: u64, method: Method, (point, line): (i64, i64), precision: Precision
         store: None,
         scale: 1.0,
         ends: [None; 2],
+        functions: Default::default(),
     }
 }
 

@@ -302,6 +302,47 @@ pub enum Error {
     /// A zoom in place.
     #[error("a zoom has other points than samples and cannot be in place; transform out of place")]
     ZoomInPlace,
+    /// A function that looks at the index along a dimension that is not there.
+    #[error("a function looks at the index along dimension {dim}, but there are {dims}, counted from 0")]
+    FunctionDimension {
+        /// The dimension.
+        dim: usize,
+        /// Dimensions that there are.
+        dims: usize,
+    },
+    /// A function that looks at the index along a dimension that is too long.
+    #[error("a function looks at the index along a dimension of {n} points; up to {limit} work")]
+    FunctionLength {
+        /// The dimension.
+        dim: usize,
+        /// Its length.
+        n: u64,
+        /// The most that works.
+        limit: u64,
+    },
+    /// A function of too many operations.
+    #[error(
+        "a function has more than {limit} operations; apply part of it by a pass of your own, or simplify it"
+    )]
+    FunctionNodes {
+        /// The most that works.
+        limit: usize,
+    },
+    /// A function with a number that is not finite.
+    #[error("a function has the constant {value}; numbers that the precision of the problem holds work")]
+    FunctionConstant {
+        /// The number.
+        value: f64,
+    },
+    /// A function made of another one's symbols.
+    #[error("a function uses symbols of another closure; use those that it is called with")]
+    FunctionForeign,
+    /// A function on a side of a transform that cannot have one.
+    #[error(
+        "functions on load and store go with transforms of complex numbers into complex numbers, not yet with kinds of \
+         real data or zooms; apply them before or after"
+    )]
+    FunctionKind,
     /// The scale is infinite or not a number.
     #[error("scale {scale} is not finite; any finite factor works, 1 leaves results unscaled")]
     Scale {

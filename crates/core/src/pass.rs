@@ -7,6 +7,7 @@ mod table;
 pub use fold::{Carry, Fold, Formula, Way, points};
 pub use table::{Coordinate, MAX_STAGES, TableKind};
 
+use crate::function::Functions;
 use crate::problem::{Band, Dim, Direction, Format, Precision};
 
 /// Which array a pass reads or writes.
@@ -51,6 +52,10 @@ pub struct PassDim {
     /// Every tile holds all of it (repeated dimensions): it moves in place, where blocks would else overwrite what
     /// others have still to read.
     pub whole: bool,
+    /// Which dimension of the problem it is of: those to transform first, then those to repeat over.
+    pub of: Option<u16>,
+    /// What a step counts in that dimension's index, where elements are read and where they are written.
+    pub counts: [u64; 2],
     /// Each run says how many of its `n` points there are (of one repeated dimension at most, which blocks walk slowest).
     pub at_run: bool,
 }
@@ -58,7 +63,18 @@ pub struct PassDim {
 impl PassDim {
     /// A dimension without weights.
     pub const fn new(n: u64, is: i64, os: i64) -> Self {
-        Self { n, is, os, load_index: 0, store_index: 0, twiddle: 0, whole: false, at_run: false }
+        Self {
+            n,
+            is,
+            os,
+            load_index: 0,
+            store_index: 0,
+            twiddle: 0,
+            whole: false,
+            of: None,
+            counts: [0; 2],
+            at_run: false,
+        }
     }
 }
 
@@ -257,6 +273,8 @@ pub struct Pass {
     /// axis counts its points one by one and the array is what the fold says; without an axis, the first repeated
     /// dimension counts the fold's items, and the other side holds points.
     pub ends: [Option<Fold>; 2],
+    /// Functions of the caller's on what is read and what is written.
+    pub functions: Functions,
 }
 
 impl Pass {

@@ -8,6 +8,7 @@
 mod address;
 mod bound;
 mod count;
+mod functions;
 mod kind;
 mod validate;
 mod zoom;
@@ -15,6 +16,8 @@ mod zoom;
 pub(crate) use validate::continuing_pair;
 
 use std::ops::Range;
+
+use crate::function::Functions;
 
 pub use bound::Growth;
 pub use count::COUNT_LIMIT;
@@ -173,6 +176,8 @@ pub struct Problem {
     pub scale: f64,
     /// Bytes of workspace beside input and output at most; `None`: as many as the fastest schedule takes.
     pub max_workspace: Option<u64>,
+    /// What is applied to what is read and to what is written, of complex problems.
+    pub functions: Functions,
 }
 
 impl Problem {

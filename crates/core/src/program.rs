@@ -218,6 +218,7 @@ fn no_tile(pass: &Pass, limits: &Limits) -> Error {
 
 fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
     problem.check_at_run()?;
+    problem.check_functions()?;
     if problem.precision == Precision::F64 && !limits.f64 {
         return Err(Error::Unsupported {
             what: "double precision".into(),

@@ -9,6 +9,7 @@ mod workspace;
 mod zoom;
 
 use crate::error::Error;
+use crate::function::Functions;
 use crate::lower::fused::Ring;
 use crate::lower::tile;
 use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim};
@@ -157,6 +158,10 @@ impl Scheduler<'_> {
         }
         if let Some(pass) = self.passes.last_mut() {
             pass.scale *= self.problem.scale;
+            pass.functions.store.clone_from(&self.problem.functions.store);
+        }
+        if let Some(pass) = self.passes.first_mut() {
+            pass.functions.load.clone_from(&self.problem.functions.load);
         }
         Ok(())
     }
@@ -215,7 +220,7 @@ impl Scheduler<'_> {
     /// One pass that transforms a group of dimensions by their on-chip plans.
     fn pass(&self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Pass {
         let lengths = self.lengths();
-        let dim = |d: usize| PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
+        let dim = |d: usize| self.repeated(d, &lengths, src, dst);
         let axes = group.iter().map(|&d| Axis::new(dim(d), on_chip_method(&plans[d]))).collect();
         let others = (0..lengths.len()).filter(|d| !group.contains(d));
         let batch = others.map(|d| self.repeated(d, &lengths, src, dst)).collect();
@@ -235,6 +240,7 @@ impl Scheduler<'_> {
             store: None,
             scale: 1.0,
             ends: [None; 2],
+            functions: Functions::default(),
         }
     }
 
@@ -273,7 +279,7 @@ impl Scheduler<'_> {
     }
 
     fn single(&self, d: usize, method: Method, lengths: &[u64], src: &Place, dst: &Place) -> Pass {
-        let dim = PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
+        let dim = self.repeated(d, lengths, src, dst);
         self.new_pass(vec![Axis::new(dim, method)], self.others(d, lengths, src, dst), src, dst)
     }
 
@@ -283,11 +289,12 @@ impl Scheduler<'_> {
         others.map(|other| self.repeated(other, lengths, from, to)).collect()
     }
 
-    /// A dimension of the problem that a pass is repeated over.
+    /// A dimension of the problem as a pass has it whole.
     fn repeated(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> PassDim {
         let batch = d.checked_sub(self.problem.transform.len()).and_then(|d| self.problem.batch.get(d));
         let at_run = batch.is_some_and(|dim| dim.at_run);
-        PassDim { at_run, ..PassDim::new(lengths[d], from.strides[d], to.strides[d]) }
+        let whole = PassDim::new(lengths[d], from.strides[d], to.strides[d]);
+        PassDim { at_run, of: Some(d as u16), counts: [1, 1], ..whole }
     }
 
     /// A dimension in several passes. Input index `n = sum n_i N/(f1..fi)`, output index
@@ -313,6 +320,8 @@ impl Scheduler<'_> {
             let axis = PassDim {
                 load_index: rest,
                 store_index: out_weight,
+                of: Some(d as u16),
+                counts: [rest, out_weight],
                 ..PassDim::new(part.len(), from.strides[d] * rest as i64, to.strides[d] * out_weight as i64)
             };
             let mut batch = self.others(d, lengths, from, to);
@@ -323,6 +332,8 @@ impl Scheduler<'_> {
                 batch.push(PassDim {
                     load_index: from_weight,
                     store_index: to_weight,
+                    of: Some(d as u16),
+                    counts: [from_weight, to_weight],
                     ..PassDim::new(
                         earlier.len(),
                         from.strides[d] * from_weight as i64,
@@ -335,6 +346,8 @@ impl Scheduler<'_> {
                 batch.push(PassDim {
                     load_index: 1,
                     store_index: 1,
+                    of: Some(d as u16),
+                    counts: [1, 1],
                     twiddle: 1,
                     ..PassDim::new(rest, from.strides[d], to.strides[d])
                 });

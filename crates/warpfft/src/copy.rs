@@ -110,6 +110,7 @@ fn problem(elements: u64) -> Problem {
         direction: Direction::Forward,
         scale: 1.0,
         max_workspace: None,
+        functions: Default::default(),
     }
 }
 

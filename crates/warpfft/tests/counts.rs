@@ -177,6 +177,7 @@ fn some_problem(random: &mut StdRng) -> Problem {
         direction: if random.random() { Direction::Forward } else { Direction::Inverse },
         scale: random.random_range(0.1..3.0),
         max_workspace: None,
+        functions: Default::default(),
     };
     problem.validated().expect("its elements lie apart")
 }

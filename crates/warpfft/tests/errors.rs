@@ -91,6 +91,7 @@ fn any_problem(random: &mut StdRng) -> Problem {
         direction: Direction::Forward,
         scale: [1.0, 0.5, f64::NAN, f64::INFINITY][random.random_range(0..4)],
         max_workspace: [None, None, Some(0), Some(4096)][random.random_range(0..4)],
+        functions: Default::default(),
     }
 }
 

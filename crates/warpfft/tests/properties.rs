@@ -144,6 +144,7 @@ fn some_layout(random: &mut StdRng) -> Problem {
         direction: if random.random() { Direction::Forward } else { Direction::Inverse },
         scale: random.random_range(0.1..3.0),
         max_workspace: None,
+        functions: Default::default(),
     }
 }
 

@@ -99,7 +99,9 @@ pub enum Op {
     Fma,
     /// `(T) -> T`, float.
     Neg,
-    /// `(T, T) -> T`, integer; division by zero is undefined.
+    /// `(T) -> T`, float: the square root.
+    Sqrt,
+    /// `(T, T) -> T`; division of integers by zero is undefined.
     Div,
     /// `(T, T) -> T`, integer.
     Rem,

@@ -29,6 +29,10 @@ pub struct Digit {
     pub axis: Option<usize>,
     /// Repeated dimension it belongs to.
     pub batch: Option<usize>,
+    /// Dimension of the problem that it is of.
+    pub of: Option<u16>,
+    /// Weights in that dimension's index, where elements are read and where they are written.
+    pub counts: [i64; 2],
     /// Weight in the axis's index once its stages are done.
     pub output: i64,
 }
@@ -44,6 +48,8 @@ impl Digit {
         twiddle: 0,
         axis: None,
         batch: None,
+        of: None,
+        counts: [0; 2],
         output: 0,
     };
 
@@ -68,6 +74,8 @@ impl Digit {
             twiddle: dim.twiddle as i64,
             axis: None,
             batch: Some(index),
+            of: dim.of,
+            counts: dim.counts.map(|weight| weight as i64),
             output: 0,
         }
     }
@@ -116,6 +124,8 @@ impl Digits {
                     twiddle: 0,
                     axis: Some(index),
                     batch: None,
+                    of: digit.of,
+                    counts: [digit.counts[0] as i64 * input, digit.counts[1] as i64 * inside as i64],
                     output: done as i64,
                 });
                 inside *= u64::from(radix);
@@ -155,6 +165,7 @@ impl Digits {
             load_index: whole.load_index * scale,
             store_index: whole.store_index * scale,
             output: whole.output * scale,
+            counts: whole.counts.map(|weight| weight * scale),
             ..whole
         });
         self.all.len() - 1

@@ -49,6 +49,8 @@ impl<'a> Line<'a> {
                 os: dim.os * weight,
                 load_index: dim.load_index as i64 * weight,
                 store_index: dim.store_index as i64 * weight,
+                of: dim.of,
+                counts: dim.counts.map(|own| own as i64 * weight),
                 axis: Some(0),
                 output: weight,
                 ..Digit::STILL

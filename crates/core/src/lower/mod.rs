@@ -8,6 +8,7 @@ pub mod digits;
 pub mod exchange;
 mod fold;
 mod forms;
+mod function;
 pub mod fused;
 mod guards;
 mod in_place;

@@ -83,7 +83,9 @@ impl Problem {
         // What is read for several transforms has its say once.
         let repeated: u64 = self.batch.iter().filter(|dim| dim.is == 0).map(|dim| dim.n).product();
         let chance = 1.0 + CHANCE / ((self.elements() / repeated.max(1)) as f64).sqrt();
-        unit * (squares * chance).sqrt()
+        // What functions do to errors is their own affair; those that square double them.
+        let functions = if self.functions.is_empty() { 1.0 } else { 4.0 };
+        functions * unit * (squares * chance).sqrt()
     }
 }
 

@@ -25,6 +25,7 @@ impl Problem {
     ///     direction: Direction::Forward,
     ///     scale: 1.0,
     ///     max_workspace: None,
+    ///     functions: Default::default(),
     /// };
     /// let problem = raw.validated()?;
     /// assert_eq!(problem.batch, [Dim::new(6, 8, 8)]);
@@ -43,6 +44,7 @@ impl Problem {
         self.check_lengths()?;
         self.check_kind()?;
         self.check_at_run()?;
+        self.check_functions()?;
         check_extent(Side::Input, self.input_offset, self.input_dims())?;
         check_extent(Side::Output, self.output_offset, self.output_dims())?;
         let output = AddressSet::new(self.output_offset, self.output_dims());
@@ -167,6 +169,9 @@ impl Problem {
     }
 
     pub(crate) fn canonicalise(&mut self) {
+        if !self.functions.is_empty() {
+            return self.canonicalise_around_functions();
+        }
         self.transform.retain(|dim| dim.n > 1);
         self.batch.retain(|dim| dim.n > 1 || dim.at_run);
         for dim in &mut self.batch {
@@ -272,6 +277,7 @@ mod tests {
             direction: Direction::Forward,
             scale: 1.0,
             max_workspace: None,
+            functions: Default::default(),
         }
     }
 

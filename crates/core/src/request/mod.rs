@@ -15,10 +15,12 @@
 //! # Ok::<(), warpfft_core::Error>(())
 //! ```
 
+mod function;
 mod real;
 mod zoom;
 
 use crate::error::{Error, Side, Tensor};
+use crate::function::Function;
 use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Placement, Precision, Problem};
 
 use real::Asked;
@@ -62,6 +64,7 @@ pub struct Fft {
     norm: Option<Norm>,
     max_workspace: Option<u64>,
     any_batch: bool,
+    functions: [Option<Result<Function, Error>>; 2],
     /// Batch dimensions that came with the transform's own.
     listed: usize,
 }
@@ -93,6 +96,7 @@ impl Fft {
             norm: None,
             max_workspace: None,
             any_batch: false,
+            functions: [None, None],
             listed: 0,
         }
     }
@@ -279,6 +283,7 @@ impl Fft {
             reaches.push(Reach { points: [dim.n; 2], dim });
             batch.push(dim);
         }
+        let functions = self.numbered_functions()?;
         if self.any_batch {
             let axes = batch.len() - self.batch.len();
             let outermost = if self.batch.len() > self.listed { batch.len() - 1 } else { axes };
@@ -301,6 +306,7 @@ impl Fft {
             direction: self.direction,
             scale,
             max_workspace: self.max_workspace,
+            functions,
         }
         .validated()
     }

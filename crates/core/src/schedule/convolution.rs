@@ -110,6 +110,8 @@ impl Scheduler<'_> {
         let stands = |n: u64, weight: u64| PassDim {
             load_index: weight,
             store_index: weight,
+            of: Some(d as u16),
+            counts: [weight; 2],
             ..PassDim::new(n, from.strides[d] * weight as i64, to.strides[d] * weight as i64)
         };
         let digit = |digit: &Digit<'_>| stands(digit.part.len(), digit.weight);

@@ -8,7 +8,7 @@ use warpfft_core::problem::{Dim, Format, Kind, Placement, Precision, Problem};
 /// other layout.
 pub(crate) fn packed(problem: &Problem) -> Option<(Vec<i64>, i64)> {
     let mut stride = 1_i64;
-    if problem.at_run().is_some() {
+    if problem.at_run().is_some() || !problem.functions.is_empty() {
         return None;
     }
     for dim in problem.transform.iter().rev().chain(problem.batch.iter().rev()) {
@@ -66,6 +66,9 @@ pub fn problem_key(problem: &Problem) -> String {
     }
     if let Some(bytes) = problem.max_workspace {
         let _ = write!(key, " workspace {bytes}");
+    }
+    if !problem.functions.is_empty() {
+        key += " functions";
     }
     if let Some((lengths, batch)) = packed(problem) {
         let lengths: Vec<String> = lengths.iter().map(i64::to_string).collect();

@@ -58,6 +58,7 @@ pub fn packed(shape: &[u64], batch: u64) -> Problem {
         direction: Direction::Forward,
         scale: 1.0,
         max_workspace: None,
+        functions: Default::default(),
     }
 }
 

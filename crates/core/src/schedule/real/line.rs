@@ -1,6 +1,7 @@
 //! One dimension of real data: how points carry its reals, and the passes that this takes.
 
 use crate::error::Error;
+use crate::function::Functions;
 use crate::lower::tile;
 use crate::pass::{Array, Axis, Carry, Fold, Formula, Method, Operand, Pass, PassDim, Way, points};
 use crate::plan::Plan;
@@ -60,6 +61,7 @@ pub(super) fn pass(
         store: None,
         scale: 1.0,
         ends: [None; 2],
+        functions: Functions::default(),
     }
 }
 
@@ -299,6 +301,7 @@ impl Chain<'_> {
             direction: line.direction(),
             scale: if fold_out.is_some() { 1.0 } else { line.scale },
             max_workspace: None,
+            functions: Functions::default(),
         };
         self.complex(complex, arrays)?;
         if let Some(fold) = fold_out {

@@ -1,5 +1,6 @@
 //! The processor: no kernels; the problem goes to rustfft, realfft and rustdct, axis by axis, with rayon over the lines.
 
+mod function;
 mod growth;
 mod lines;
 mod plan;
@@ -32,7 +33,7 @@ use crate::host::Real;
 use crate::room;
 
 /// A real number that the libraries take too.
-pub(crate) trait CpuReal: Real + DctNum {
+pub(crate) trait CpuReal: Real + DctNum + Into<f64> {
     /// This type's planners, which remember what they made.
     fn planners(planners: &mut Planners) -> &mut Own<Self>;
 
@@ -152,6 +153,9 @@ impl Cpu {
     }
 
     fn plan_as<T: CpuReal>(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
+        if !problem.functions.is_empty() {
+            return function::plan::<T>(self, problem);
+        }
         let cpu = self.clone();
         // The lines are remembered: what is made for a count is their order, which takes microseconds.
         let make = move |problem: &Problem| {
