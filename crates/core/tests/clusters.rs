@@ -117,6 +117,7 @@ fn forced(problem: &Problem, radices: &[&[u32]], tile: &Tile, limits: &Limits) -
         store: None,
         scale: problem.scale,
         ends: [None; 2],
+        functions: warpfft_core::function::Functions::default(),
     };
     let lowered = lower::lower(&pass, tile, lower::Walk::Rising, limits, "forced");
     Program::of_pass(problem, &pass, lowered, limits).expect("the kernel is well formed")
