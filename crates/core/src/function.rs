@@ -135,7 +135,7 @@ impl Functions {
                 Node::Const(bits) => Some(f64::from_bits(bits)),
                 _ => None,
             });
-            if let Some(value) = numbers.into_iter().find(|value| !(value.abs() <= largest)) {
+            if let Some(value) = numbers.into_iter().find(|value| value.is_nan() || value.abs() > largest) {
                 return Err(Error::FunctionConstant { value });
             }
             for dim in function.dims() {
@@ -305,7 +305,7 @@ mod tests {
         .expect("it is short");
         let wanted = |re: f64, im: f64, i: [u64; 3]| {
             let far = (i[1] as f64 - 3.0).abs().min((i[0] as f64).sqrt());
-            let sign = if i[0] % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if i[0].is_multiple_of(2) { 1.0 } else { -1.0 };
             let less = if far < 1.0 { 5.0 } else { i[2] as f64 };
             (re * far / 2.0 * sign - less, -im * far / 2.0 * sign)
         };

@@ -45,6 +45,7 @@ fn hold_some(device: &Device, all: &[Fft]) {
 }
 
 /// Every operation, and the indices of an axis.
+#[allow(clippy::needless_pass_by_value, reason = "it is called as closures are")]
 fn odd(x: Value, at: Place) -> Value {
     let t = (at.axis(0) - 7.5).abs() / 16.0;
     let weight = (t.clone() + 1.0).sqrt().min(1.75).max(1.0 - t.clone());

@@ -222,18 +222,18 @@ mod sealed {
 pub trait Operand: sealed::Sealed {
     /// As a real of the same function.
     #[doc(hidden)]
-    fn beside(&self, real: &Real) -> Real;
+    fn beside(self, real: &Real) -> Real;
 }
 
 impl Operand for f64 {
-    fn beside(&self, real: &Real) -> Real {
-        real.number(*self)
+    fn beside(self, real: &Real) -> Real {
+        real.number(self)
     }
 }
 
 impl Operand for Real {
-    fn beside(&self, _: &Real) -> Real {
-        self.clone()
+    fn beside(self, _: &Real) -> Real {
+        self
     }
 }
 

@@ -358,7 +358,7 @@ impl<'a> Chain<'a> {
         let dims = lengths.iter().zip(is).zip(os).enumerate();
         let dims =
             dims.map(|(d, ((&n, &is), &os))| Dim { at_run: at_run(d), ..Dim::new(n, is, os) }).collect();
-        let batch = line::repeated(merged(dims));
+        let batch = line::repeated(&merged(dims));
         let pass = line::pass(self.problem.precision, Vec::new(), batch, *src, *dst);
         self.passes.push(Pass { scale, ..pass });
     }

@@ -185,7 +185,7 @@ impl<'k> Machine<'k> {
         let active = mask.active as u64;
         match inst.op {
             Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Sqrt | Op::Min | Op::Max if float => {
-                self.report.flops += active
+                self.report.flops += active;
             }
             Op::Fma => self.report.flops += 2 * active,
             Op::Neg | Op::Convert | Op::Select => {}

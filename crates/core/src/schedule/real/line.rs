@@ -66,7 +66,7 @@ pub(super) fn pass(
 }
 
 /// Dimensions of a pass that repeat it.
-pub(super) fn repeated(dims: Vec<Dim>) -> Vec<PassDim> {
+pub(super) fn repeated(dims: &[Dim]) -> Vec<PassDim> {
     dims.iter().map(PassDim::from).collect()
 }
 
