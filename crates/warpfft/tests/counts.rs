@@ -36,7 +36,7 @@ fn hold(device: &Device, problem: &Problem, counts: &[u64]) {
 
 /// Holds some of many for devices that a processor stands in for, all of them for the others: whatever the list, each of
 /// its entries is run in some round.
-fn hold_some(device: &Device, all: Vec<(Problem, Vec<u64>)>) {
+fn hold_some(device: &Device, all: &[(Problem, Vec<u64>)]) {
     let share = match device.kind() {
         DeviceKind::Sim => 3,
         DeviceKind::Wgpu if !device.is_hardware() => 9,
@@ -81,7 +81,7 @@ fn packed_transforms_of_every_algorithm() {
         [fft.clone(), fft.in_place()].map(|fft| (asked(fft), counts(most)))
     };
     for device in devices() {
-        hold_some(&device, shapes.into_iter().flat_map(one).collect());
+        hold_some(&device, &shapes.into_iter().flat_map(one).collect::<Vec<_>>());
     }
 }
 
@@ -96,7 +96,7 @@ fn transforms_of_several_passes() {
     all.push((asked(Fft::new([1 << 15]).in_place().max_workspace(1 << 12).batch(2)), vec![1, 2]));
     let small = Device::sim(Limits::webgpu_min());
     for device in devices().into_iter().chain([small]) {
-        hold_some(&device, all.clone());
+        hold_some(&device, &all);
     }
 }
 
@@ -145,7 +145,7 @@ fn real_data() {
     add(Fft::new([12_000]).r2c().batch(3), 3);
     add(Fft::new([9001]).c2r().batch(2), 2);
     for device in devices() {
-        hold_some(&device, all.clone());
+        hold_some(&device, &all);
     }
 }
 
