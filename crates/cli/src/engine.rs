@@ -9,12 +9,15 @@ use crate::error::CliError;
 use crate::io::{Kept, Samples, Signal, packed_strides};
 use crate::kind::{KindArg, Lengths};
 use crate::options::NormArg;
+use crate::zoom::ZoomArg;
 
 /// What to compute of a signal.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// What is transformed into what.
     pub kind: KindArg,
+    /// Frequencies of a band in place of that, and whether its end is one.
+    pub zoom: Option<(ZoomArg, bool)>,
     /// Axes to transform, each once.
     pub axes: Vec<usize>,
     /// Points along all axes.
@@ -35,7 +38,10 @@ pub fn problem(strides: &[i64], request: &Request, storage: Storage) -> Result<P
     let axes: Vec<i64> = request.axes.iter().map(|&axis| axis as i64).collect();
     let asked = Fft::axes(extents, axes).strides(strides, &packed_strides(&request.lengths.output));
     // As in scipy: what is orthonormal by its factor is made orthogonal too.
-    let asked = request.kind.ask(asked, request.direction, request.norm == NormArg::Ortho);
+    let asked = match request.zoom {
+        Some((zoom, endpoint)) => zoom.ask(asked, endpoint),
+        None => request.kind.ask(asked, request.direction, request.norm == NormArg::Ortho),
+    };
     let asked = asked.storage(storage).norm(request.norm.norm());
     let asked = request.precision.into_iter().fold(asked, Fft::precision);
     Ok(request.max_workspace.into_iter().fold(asked, Fft::max_workspace).build()?)

@@ -69,6 +69,13 @@ pub enum CliError {
         got: usize,
     },
 
+    /// A band along several axes, or none.
+    #[error("--zoom goes along one axis, not {axes}; name one with --axes, and zoom along the next after it")]
+    ZoomAxes {
+        /// Axes asked for.
+        axes: usize,
+    },
+
     /// A kind whose inverse goes by another name.
     #[error("--inverse does not go with --kind {kind}; its inverse is --kind {instead}")]
     NoInverse {
@@ -374,6 +381,7 @@ impl CliError {
             | Self::ComplexInput { .. }
             | Self::NoPairs { .. }
             | Self::LengthCount { .. }
+            | Self::ZoomAxes { .. }
             | Self::NoInverse { .. }
             | Self::NoShift { .. }
             | Self::NothingToHalve { .. }

@@ -19,6 +19,7 @@ mod suite;
 mod transform;
 mod tune;
 mod wisdom;
+mod zoom;
 
 use std::process::ExitCode;
 

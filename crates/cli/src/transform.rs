@@ -16,6 +16,7 @@ use crate::options::{DeviceArg, NormArg, PrecisionArg, StorageArg, name_of, size
 use crate::plot::{self, Drawing};
 use crate::progress::Progress;
 use crate::report;
+use crate::zoom::ZoomArg;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,6 +39,9 @@ Examples:
   Half precision in memory: complex numbers are pairs of float16 along the last axis:
       warpfft transform x.npy -o y.npy --storage f16
       warpfft transform y.npy -o x.npy --storage f16 --pairs --inverse
+
+  500 frequencies between 0.1 and 0.125 cycles per sample, along the last axis, as scipy.signal.zoom_fft with fs=1:
+      warpfft transform x.npy -o zoom.npy --zoom 0.1:0.125:500
 
   The cosine transform of a picture, orthonormal, and back:
       warpfft transform photo.png -o dct.npy --kind dct2 --norm ortho --plot dct.png
@@ -92,6 +96,19 @@ pub struct Transform {
     /// Transform back: with exp(+2 pi i j k / n) instead of exp(-2 pi i j k / n), or by the kind's inverse
     #[arg(long)]
     inverse: bool,
+
+    /// So many frequencies from FROM to TO, in cycles per sample, along one axis: the last one unless --axes names it
+    ///
+    /// Frequency k is FROM + k (TO - FROM) / POINTS, as scipy.signal.zoom_fft with fs=1; unscaled.
+    #[arg(
+        long, value_name = "FROM:TO:POINTS", allow_hyphen_values = true,
+        conflicts_with_all = ["kind", "n", "inverse", "norm", "shift", "plot"]
+    )]
+    zoom: Option<ZoomArg>,
+
+    /// The last frequency of --zoom is TO
+    #[arg(long, requires = "zoom")]
+    endpoint: bool,
 
     /// Which direction is divided by the number of points, as in numpy
     ///
@@ -161,12 +178,22 @@ impl Transform {
             return Err(CliError::ComplexInput { path: self.input.clone(), kind: self.kind.name() });
         }
         let (axes, asked) = self.axes_and_lengths(&signal)?;
-        let lengths = self.kind.lengths(&signal.shape, &axes, asked.as_deref())?;
+        let mut lengths = self.kind.lengths(&signal.shape, &axes, asked.as_deref())?;
+        let zoom = self.zoom.map(|zoom| (zoom, self.endpoint));
+        if let Some((zoom, _)) = zoom {
+            if axes.len() != 1 {
+                return Err(CliError::ZoomAxes { axes: axes.len() });
+            }
+            for &axis in &axes {
+                lengths.output[axis] = usize::try_from(zoom.points).unwrap_or(usize::MAX);
+            }
+        }
         if self.plot.is_some() {
             plot::check(&lengths.output, &axes)?;
         }
         let (norm, max_workspace) = (self.norm, self.max_workspace);
-        let request = Request { kind: self.kind, axes, lengths, direction, norm, max_workspace, precision };
+        let request =
+            Request { kind: self.kind, zoom, axes, lengths, direction, norm, max_workspace, precision };
         let shape = signal.shape.clone();
         let signal = fit::fitted(signal, &request.lengths.input)?;
         let (axes, output_shape) = (&request.axes, &request.lengths.output);
@@ -222,6 +249,8 @@ impl Transform {
     fn axes_and_lengths(&self, signal: &Signal) -> Result<(Vec<usize>, Option<Vec<usize>>), CliError> {
         let mut axes = match &self.axes {
             Some(given) => engine::resolve_axes(given, &signal.shape)?,
+            // One axis, the last of those that would be transformed.
+            None if self.zoom.is_some() => signal.axes.last().copied().into_iter().collect(),
             None => signal.axes.clone(),
         };
         let Some(n) = &self.n else { return Ok((axes, None)) };
@@ -276,6 +305,9 @@ impl Transform {
                 "output_shape": request.lengths.output,
                 "axes": request.axes,
                 "n": self.n,
+                "zoom": self.zoom.map(|zoom| json!({
+                    "from": zoom.from, "to": zoom.to, "points": zoom.points, "endpoint": self.endpoint,
+                })),
                 "dtype": dtype,
                 "inverse": self.inverse,
                 "norm": name_of(&self.norm),

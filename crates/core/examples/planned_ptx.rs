@@ -33,6 +33,9 @@ fn problems(precision: Precision) -> Result<Vec<Problem>, Error> {
     problems.push(Fft::new([1000]).batch(64).planar().precision(precision).build()?);
     problems.extend(real(precision)?);
     problems.extend(convolved(precision)?);
+    for n in [16, 100, 1009, 1024, 2003, 1 << 17] {
+        problems.push(Fft::new([n]).batch((1 << 22) / n).any_batch().precision(precision).build()?);
+    }
     Ok(problems)
 }
 

@@ -118,6 +118,7 @@ fn lines(n: u64, method: Method, (point, line): (i64, i64), precision: Precision
         ends: [None; 2],
         windows: Default::default(),
         filter: None,
+        functions: Default::default(),
     }
 }
 

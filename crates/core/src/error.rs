@@ -243,6 +243,137 @@ pub enum Error {
         /// Format of the complex side.
         format: crate::problem::Format,
     },
+    /// A count was given where every run takes the whole batch.
+    #[error(
+        "a count of {count} was given, but this problem always runs all its {n} transforms; ask for it with any_batch(), \
+         or mark a batch dimension by Dim::at_run"
+    )]
+    CountFixed {
+        /// The count.
+        count: u64,
+        /// Transforms of every run.
+        n: u64,
+    },
+    /// More than a plan was made for, or nothing.
+    #[error("a count of {count} was given; this problem takes 1 to {most}{}",
+        if *count == 0 { "" } else { ": make the plan for the most that there will be" })]
+    Count {
+        /// The count.
+        count: u64,
+        /// The most that works.
+        most: u64,
+    },
+    /// In place, the dimension whose count is given at each run moves.
+    #[error(
+        "in place, the batch dimension whose count is given at each run must keep its stride, not read at {is} and write \
+         at {os}: a part of the batch would overwrite the rest; use one stride, or transform out of place"
+    )]
+    CountInPlace {
+        /// Input stride.
+        is: i64,
+        /// Output stride.
+        os: i64,
+    },
+    /// A transformed dimension whose count would be given at each run.
+    #[error(
+        "the length of a transformed dimension cannot be given at each run; mark a batch dimension instead"
+    )]
+    CountTransform,
+    /// Several dimensions whose counts would be given at each run.
+    #[error("{dims} dimensions have their count given at each run; one can")]
+    CountTwice {
+        /// Such dimensions.
+        dims: usize,
+    },
+    /// Nothing is repeated, so that no count could be given.
+    #[error(
+        "any_batch() needs a batch dimension, whose count it leaves open; say how many at most by batch(n)"
+    )]
+    CountNothing,
+    /// A dimension that is too long to have its count given at each run.
+    #[error("a batch dimension whose count is given at each run has {n} points; at most {limit} work")]
+    CountLimit {
+        /// Its length.
+        n: u64,
+        /// The most that works.
+        limit: u64,
+    },
+    /// A band that is for another number of samples than the line has.
+    #[error("the band is for {band} samples, but the line has {n}; make it for {n}")]
+    ZoomSamples {
+        /// Samples of the band.
+        band: u64,
+        /// Samples of the line.
+        n: u64,
+    },
+    /// A number of frequencies that cannot be.
+    #[error("{points} frequencies were asked for; 1 to {most} work")]
+    ZoomPoints {
+        /// Frequencies.
+        points: u64,
+        /// The most that works.
+        most: u64,
+    },
+    /// A frequency that is not one.
+    #[error(
+        "a frequency of {frequency} cycles per sample was given; numbers from -{limit} to {limit} work (all in -0.5 to 0.5 are distinct)"
+    )]
+    ZoomFrequency {
+        /// The number.
+        frequency: f64,
+        /// The highest that works.
+        limit: f64,
+    },
+    /// More axes than one, or none.
+    #[error("a zoom goes along one axis, not {axes}; zoom along one, then along the next")]
+    ZoomAxes {
+        /// Axes.
+        axes: usize,
+    },
+    /// A zoom in place.
+    #[error("a zoom has other points than samples and cannot be in place; transform out of place")]
+    ZoomInPlace,
+    /// A function that looks at the index along a dimension that is not there.
+    #[error("a function looks at the index along dimension {dim}, but there are {dims}, counted from 0")]
+    FunctionDimension {
+        /// The dimension.
+        dim: usize,
+        /// Dimensions that there are.
+        dims: usize,
+    },
+    /// A function that looks at the index along a dimension that is too long.
+    #[error("a function looks at the index along a dimension of {n} points; up to {limit} work")]
+    FunctionLength {
+        /// The dimension.
+        dim: usize,
+        /// Its length.
+        n: u64,
+        /// The most that works.
+        limit: u64,
+    },
+    /// A function of too many operations.
+    #[error(
+        "a function has more than {limit} operations; apply part of it by a pass of your own, or simplify it"
+    )]
+    FunctionNodes {
+        /// The most that works.
+        limit: usize,
+    },
+    /// A function with a number that is not finite.
+    #[error("a function has the constant {value}; numbers that the precision of the problem holds work")]
+    FunctionConstant {
+        /// The number.
+        value: f64,
+    },
+    /// A function made of another one's symbols.
+    #[error("a function uses symbols of another closure; use those that it is called with")]
+    FunctionForeign,
+    /// A function on a side of a transform that cannot have one.
+    #[error(
+        "functions on load and store go with transforms of complex numbers into complex numbers, not yet with kinds of \
+         real data or zooms; apply them before or after"
+    )]
+    FunctionKind,
     /// The scale is infinite or not a number.
     #[error("scale {scale} is not finite; any finite factor works, 1 leaves results unscaled")]
     Scale {
@@ -255,6 +386,16 @@ pub enum Error {
          numbers kept in the type that is computed in; give real data as Format::Real"
     )]
     FilterKind,
+    /// Two things that no plan does together yet.
+    #[error("{one} and {other} do not go together in one plan yet; {would_work}")]
+    Together {
+        /// One of them.
+        one: &'static str,
+        /// The other.
+        other: &'static str,
+        /// What would work.
+        would_work: &'static str,
+    },
     /// A filter without frequencies.
     #[error("factors of the frequencies need a dimension of at least 2 points to transform; pad one to 2")]
     FilterPoints,

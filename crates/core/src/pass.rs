@@ -9,7 +9,8 @@ pub use fold::{Carry, Fold, Formula, Way, points};
 pub use table::{Coordinate, MAX_STAGES, TableKind};
 pub use window::Window;
 
-use crate::problem::{Direction, Format, Precision, Storage};
+use crate::function::Functions;
+use crate::problem::{Band, Dim, Direction, Format, Precision, Storage};
 
 /// Which array a pass reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,12 +58,36 @@ pub struct PassDim {
     /// Every tile holds all of it (repeated dimensions): it moves in place, where blocks would else overwrite what
     /// others have still to read.
     pub whole: bool,
+    /// Which dimension of the problem it is of: those to transform first, then those to repeat over.
+    pub of: Option<u16>,
+    /// What a step counts in that dimension's index, where elements are read and where they are written.
+    pub counts: [u64; 2],
+    /// Each run says how many of its `n` points there are (of one repeated dimension at most, which blocks walk slowest).
+    pub at_run: bool,
 }
 
 impl PassDim {
     /// A dimension without weights.
     pub const fn new(n: u64, is: i64, os: i64) -> Self {
-        Self { n, is, os, load_index: 0, store_index: 0, twiddle: 0, filter: 0, whole: false }
+        Self {
+            n,
+            is,
+            os,
+            load_index: 0,
+            store_index: 0,
+            twiddle: 0,
+            filter: 0,
+            whole: false,
+            of: None,
+            counts: [0; 2],
+            at_run: false,
+        }
+    }
+}
+
+impl From<&Dim> for PassDim {
+    fn from(dim: &Dim) -> Self {
+        Self { at_run: dim.at_run, ..Self::new(dim.n, dim.is, dim.os) }
     }
 }
 
@@ -85,6 +110,8 @@ pub struct CoprimePart {
     pub kind: PartKind,
     /// Length of the chirp that it convolves with, if it does.
     pub chirp: Option<u64>,
+    /// The band whose chirp that is; its length is the larger number of samples and points, as the part's is.
+    pub band: Option<Band>,
     /// The stages' radices.
     pub radices: Vec<u32>,
 }
@@ -111,6 +138,22 @@ impl CoprimePart {
     /// Points that it takes on the chip.
     pub fn room(&self) -> u64 {
         self.points().max(self.n)
+    }
+
+    /// Points that there are on the way in, or out.
+    pub fn ends(&self, leaves: bool) -> u64 {
+        self.band
+            .filter(|_| self.kind == PartKind::Bluestein)
+            .map_or(self.n, |band| if leaves { band.points } else { band.samples })
+    }
+
+    /// What its points are multiplied by on the way in, or out.
+    pub fn end_factors(&self, leaves: bool) -> TableKind {
+        match self.band {
+            Some(band) if leaves => TableKind::BandOut { band },
+            Some(band) => TableKind::BandIn { band },
+            None => TableKind::Chirp { n: self.n },
+        }
     }
 
     /// Points that its stages transform.
@@ -240,6 +283,8 @@ pub struct Pass {
     /// axis counts its points one by one and the array is what the fold says; without an axis, the first repeated
     /// dimension counts the fold's items, and the other side holds points.
     pub ends: [Option<Fold>; 2],
+    /// Functions of the caller's on what is read and what is written.
+    pub functions: Functions,
     /// Dimensions of which not all points lie in memory, where it reads and where it writes.
     pub windows: [Vec<Window>; 2],
     /// The array of factors in the middle of [`PartKind::Filter`].
@@ -329,6 +374,11 @@ impl Pass {
     /// Transforms.
     pub fn repeats(&self) -> u64 {
         self.batch.iter().map(|dim| dim.n).product()
+    }
+
+    /// The repeated dimension of which each run says how many points there are.
+    pub fn at_run(&self) -> Option<usize> {
+        self.batch.iter().position(|dim| dim.at_run)
     }
 
     /// Whether elements of a tile change places in the array that they were read from.

@@ -7,21 +7,28 @@
 
 mod address;
 mod bound;
+mod count;
 mod filter;
+mod functions;
 mod kind;
 mod storage;
 mod validate;
 mod window;
+mod zoom;
 
 pub(crate) use validate::continuing_pair;
 
 use std::ops::Range;
 
+use crate::function::Functions;
+
 pub use bound::Growth;
+pub use count::COUNT_LIMIT;
 pub use filter::Filter;
 pub use kind::{Kind, RealDim, RealKind, half};
 pub use storage::Storage;
 pub use window::Window;
+pub use zoom::{Band, FREQUENCY_LIMIT, Zoom};
 
 /// Elements at most, and addresses too: their bytes in double precision are counted in an `i64`.
 pub const ELEMENT_LIMIT: u64 = i64::MAX as u64 / 16;
@@ -36,12 +43,20 @@ pub struct Dim {
     pub is: i64,
     /// Distance between neighbours in the output, in complex elements; any sign, never 0 when `n > 1`.
     pub os: i64,
+    /// How many of the `n` there are is said at each run: of one dimension to repeat over, at most.
+    pub at_run: bool,
 }
 
 impl Dim {
     /// A dimension of `n` points with the given strides.
     pub const fn new(n: u64, is: i64, os: i64) -> Self {
-        Self { n, is, os }
+        Self { n, is, os, at_run: false }
+    }
+
+    /// The same, of whose points each run takes as many as it is told, from the first.
+    #[must_use]
+    pub const fn at_run(self) -> Self {
+        Self { at_run: true, ..self }
     }
 }
 
@@ -138,7 +153,9 @@ pub enum Placement {
 /// Canonical: no dimension of one point; batch dimensions with positive output strides (one that runs backwards is
 /// walked from its other end); batch dimensions that continue each other merged; both tensors ordered by falling
 /// output stride in absolute value. Thus two callers who ask the same thing in other words get equal problems. A
-/// problem without transform dimensions is a scaled copy.
+/// problem without transform dimensions is a scaled copy. A dimension whose count is given at each run
+/// ([`Dim::at_run`]) stays as it is, whatever its length and its strides: which of its points are the first is what
+/// its caller says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
     /// What is transformed into what.
@@ -173,6 +190,8 @@ pub struct Problem {
     pub windows: Vec<[Window; 2]>,
     /// What the frequencies are multiplied by, before they are transformed back; `None`: the frequencies are the output.
     pub filter: Option<Filter>,
+    /// What is applied to what is read and to what is written, of complex problems.
+    pub functions: Functions,
 }
 
 impl Problem {

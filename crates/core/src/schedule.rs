@@ -8,8 +8,10 @@ mod real;
 mod share;
 mod window;
 mod workspace;
+mod zoom;
 
 use crate::error::Error;
+use crate::function::Functions;
 use crate::lower::fused::Ring;
 use crate::lower::tile;
 use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim};
@@ -58,8 +60,10 @@ impl Place {
 ///
 /// A length for which no solver has a plan on this device; less workspace allowed than is needed.
 pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
-    if problem.kind != Kind::Complex {
-        return real::schedule(problem, limits);
+    match problem.kind {
+        Kind::Complex => {}
+        Kind::Zoom(zoom) => return zoom::schedule(problem, &zoom, limits),
+        _ => return real::schedule(problem, limits),
     }
     if problem.filter.is_some() {
         return filter::schedule(problem, limits);
@@ -192,6 +196,10 @@ impl Scheduler<'_> {
         }
         if let Some(pass) = self.passes.last_mut() {
             pass.scale *= self.problem.scale;
+            pass.functions.store.clone_from(&self.problem.functions.store);
+        }
+        if let Some(pass) = self.passes.first_mut() {
+            pass.functions.load.clone_from(&self.problem.functions.load);
         }
         Ok(())
     }
@@ -249,9 +257,10 @@ impl Scheduler<'_> {
     /// One pass that transforms a group of dimensions by their on-chip plans.
     fn pass(&self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Pass {
         let lengths = self.points_of(group);
-        let dim = |d: usize| PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
+        let dim = |d: usize| self.repeated(d, &lengths, src, dst);
         let axes = group.iter().map(|&d| Axis::new(dim(d), on_chip_method(&plans[d]))).collect();
-        let batch = (0..lengths.len()).filter(|d| !group.contains(d)).map(dim).collect();
+        let others = (0..lengths.len()).filter(|d| !group.contains(d));
+        let batch = others.map(|d| self.repeated(d, &lengths, src, dst)).collect();
         self.new_pass(axes, batch, src, dst)
     }
 
@@ -270,6 +279,7 @@ impl Scheduler<'_> {
             ends: [None; 2],
             windows: Default::default(),
             filter: None,
+            functions: Functions::default(),
         }
     }
 
@@ -292,7 +302,10 @@ impl Scheduler<'_> {
                     let pass = self.single(d, on_chip_method(plan), lengths, src, dst);
                     self.passes.push(pass);
                 }
-                Plan::Split(parts) => self.convolution(d, By::Chirp(*n), parts, lengths, src, dst),
+                Plan::Split(parts) => {
+                    let chirp = convolution::Chirp { n: *n, band: None };
+                    self.convolution(d, By::Chirp(chirp), parts, lengths, src, dst);
+                }
                 _ => return Err(no_plan(*n, self.limits)),
             },
             Plan::InPlace { .. } if !self.problem.keeps_results() => {
@@ -312,9 +325,22 @@ impl Scheduler<'_> {
     }
 
     fn single(&self, d: usize, method: Method, lengths: &[u64], src: &Place, dst: &Place) -> Pass {
-        let dim = |d: usize| PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
-        let batch = (0..lengths.len()).filter(|&other| other != d).map(dim).collect();
-        self.new_pass(vec![Axis::new(dim(d), method)], batch, src, dst)
+        let dim = self.repeated(d, lengths, src, dst);
+        self.new_pass(vec![Axis::new(dim, method)], self.others(d, lengths, src, dst), src, dst)
+    }
+
+    /// The dimensions that a pass over one of them is repeated over.
+    fn others(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> Vec<PassDim> {
+        let others = (0..lengths.len()).filter(|&other| other != d);
+        others.map(|other| self.repeated(other, lengths, from, to)).collect()
+    }
+
+    /// A dimension of the problem as a pass has it whole.
+    fn repeated(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> PassDim {
+        let batch = d.checked_sub(self.problem.transform.len()).and_then(|d| self.problem.batch.get(d));
+        let at_run = batch.is_some_and(|dim| dim.at_run);
+        let whole = PassDim::new(lengths[d], from.strides[d], to.strides[d]);
+        PassDim { at_run, of: Some(d as u16), counts: [1, 1], ..whole }
     }
 
     /// A dimension in several passes. Input index `n = sum n_i N/(f1..fi)`, output index
@@ -340,12 +366,11 @@ impl Scheduler<'_> {
             let axis = PassDim {
                 load_index: rest,
                 store_index: out_weight,
+                of: Some(d as u16),
+                counts: [rest, out_weight],
                 ..PassDim::new(part.len(), from.strides[d] * rest as i64, to.strides[d] * out_weight as i64)
             };
-            let mut batch: Vec<PassDim> = (0..lengths.len())
-                .filter(|&other| other != d)
-                .map(|other| PassDim::new(lengths[other], from.strides[other], to.strides[other]))
-                .collect();
+            let mut batch = self.others(d, lengths, from, to);
             let mut before = 1;
             for earlier in &parts[..i] {
                 let from_weight = n / (before * earlier.len());
@@ -353,6 +378,8 @@ impl Scheduler<'_> {
                 batch.push(PassDim {
                     load_index: from_weight,
                     store_index: to_weight,
+                    of: Some(d as u16),
+                    counts: [from_weight, to_weight],
                     ..PassDim::new(
                         earlier.len(),
                         from.strides[d] * from_weight as i64,
@@ -365,6 +392,8 @@ impl Scheduler<'_> {
                 batch.push(PassDim {
                     load_index: 1,
                     store_index: 1,
+                    of: Some(d as u16),
+                    counts: [1, 1],
                     twiddle: 1,
                     ..PassDim::new(rest, from.strides[d], to.strides[d])
                 });
@@ -433,5 +462,5 @@ fn part_of(plan: &Plan) -> CoprimePart {
     };
     let n = plan.len();
     let chirp = (kind == PartKind::Bluestein).then_some(n);
-    CoprimePart { n, kind, chirp, radices: on_chip_method(stages).radices().to_vec() }
+    CoprimePart { n, kind, chirp, band: None, radices: on_chip_method(stages).radices().to_vec() }
 }

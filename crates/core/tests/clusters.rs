@@ -125,6 +125,7 @@ fn forced(problem: &Problem, radices: &[&[u32]], tile: &Tile, limits: &Limits) -
         ends: [None; 2],
         windows: Default::default(),
         filter: None,
+        functions: warpfft_core::function::Functions::default(),
     };
     let lowered = lower::lower(&pass, tile, lower::Walk::Rising, limits, "forced");
     Program::of_pass(problem, &pass, lowered, limits).expect("the kernel is well formed")

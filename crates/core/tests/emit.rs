@@ -85,6 +85,18 @@ fn a_convolution_is_as_accepted() {
     check_wgsl("convolve", &emit::wgsl(&program.kernels[0], false).unwrap());
 }
 
+/// A launch of which each run takes a part: the count is a parameter, guards and surplus blocks ask it.
+#[test]
+fn a_counted_launch_is_as_accepted() {
+    let problem = Fft::new([16]).batch(1000).any_batch().build().unwrap();
+    let program = warpfft_core::compile(&problem, &Limits::h200()).unwrap();
+    golden("fft_16_counted.ptx", &emit::ptx(&program.kernels[0], 90).unwrap());
+    let program = warpfft_core::compile(&problem, &Limits::webgpu_min()).unwrap();
+    let text = emit::wgsl(&program.kernels[0], true).unwrap();
+    check_wgsl("fft_16_counted", &text);
+    golden("fft_16_counted.wgsl", &text);
+}
+
 /// Two passes in one launch: tickets, counters, and a ring past the L1.
 #[test]
 fn a_fused_launch_is_as_accepted() {

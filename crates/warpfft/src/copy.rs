@@ -113,6 +113,7 @@ fn problem(elements: u64) -> Problem {
         max_workspace: None,
         windows: Vec::new(),
         filter: None,
+        functions: Default::default(),
     }
 }
 

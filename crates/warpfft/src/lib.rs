@@ -25,6 +25,7 @@
 //!     max_workspace: None,
 //!     windows: vec![],
 //!     filter: None,
+//!     functions: Default::default(),
 //! };
 //! let plan = Device::open(DeviceKind::Cpu)?.plan(&problem)?;
 //! let input = [1.0, 2.0, 3.0, 4.0].map(|re| Complex::new(re, 0.0_f32));

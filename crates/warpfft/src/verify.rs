@@ -306,7 +306,12 @@ fn reference_bytes(problem: &Problem) -> u64 {
     let convolved = lengths.any(|n| factor::factorise(n).iter().any(|&(prime, _)| prime > 31));
     // Convolutions are of four times as many points at most; real lines may be continued to twice as many.
     let point = if convolved { 1280 } else { 256 };
-    let point = if matches!(problem.kind, Kind::RealToReal(_)) { 2 * point } else { point };
+    let point = match problem.kind {
+        Kind::RealToReal(_) => 2 * point,
+        // A convolution of samples and points together.
+        Kind::Zoom(zoom) => 1280 * (1 + zoom.band.points / zoom.band.samples.max(1)),
+        _ => point,
+    };
     let together = if problem.points() > TOGETHER { 1 } else { rayon::current_num_threads() as u64 };
     problem.points().saturating_mul(point).saturating_mul(together)
 }

@@ -111,6 +111,7 @@ fn any_problem(random: &mut StdRng) -> Problem {
         max_workspace: [None, None, Some(0), Some(4096)][random.random_range(0..4)],
         windows: if random.random_bool(0.7) { Vec::new() } else { any_windows(random) },
         filter: random.random_bool(0.2).then(|| any_filter(random)),
+        functions: Default::default(),
     }
 }
 

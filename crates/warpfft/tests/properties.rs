@@ -147,6 +147,7 @@ fn some_layout(random: &mut StdRng) -> Problem {
         max_workspace: None,
         windows: Vec::new(),
         filter: None,
+        functions: Default::default(),
     }
 }
 

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::fold::{Fold, fold, round_to};
 use super::hash::InstMap;
 use super::{
-    Access, Block, Buffer, Cache, Cmp, Inst, Kernel, Op, Shared, ShuffleMode, Space, Special, Type, Value,
+    Access, AtRun, Block, Buffer, Cache, Cmp, Inst, Kernel, Op, Shared, ShuffleMode, Space, Special, Type,
+    Value,
 };
 
 type Key = (Op, Type, Vec<Value>);
@@ -32,6 +33,7 @@ impl Builder {
                 cluster: 1,
                 blocks,
                 min_blocks: 0,
+                at_run: None,
                 types: Vec::new(),
                 body: Block::default(),
             },
@@ -50,6 +52,12 @@ impl Builder {
     /// Sets how many blocks should be resident on a multiprocessor.
     pub fn min_blocks(&mut self, blocks: u32) -> &mut Self {
         self.kernel.min_blocks = blocks;
+        self
+    }
+
+    /// Sets what part of the launch may run.
+    pub fn at_run(&mut self, at_run: AtRun) -> &mut Self {
+        self.kernel.at_run = Some(at_run);
         self
     }
 

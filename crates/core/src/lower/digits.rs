@@ -33,6 +33,10 @@ pub struct Digit {
     pub filter: i64,
     /// Weight in the axis's index before its stages.
     pub input: i64,
+    /// Dimension of the problem that it is of.
+    pub of: Option<u16>,
+    /// Weights in that dimension's index, where elements are read and where they are written.
+    pub counts: [i64; 2],
     /// Weight in the axis's index once its stages are done.
     pub output: i64,
     /// Weight in the repeated dimension's index.
@@ -52,6 +56,8 @@ impl Digit {
         batch: None,
         filter: 0,
         input: 0,
+        of: None,
+        counts: [0; 2],
         output: 0,
         number: 0,
     };
@@ -81,6 +87,8 @@ impl Digit {
             batch: Some(index),
             filter: dim.filter,
             input: 0,
+            of: dim.of,
+            counts: dim.counts.map(|weight| weight as i64),
             output: 0,
             number: 1,
         }
@@ -132,6 +140,8 @@ impl Digits {
                     batch: None,
                     filter: 0,
                     input: (points / (done * u64::from(radix))) as i64,
+                    of: digit.of,
+                    counts: [digit.counts[0] as i64 * input, digit.counts[1] as i64 * inside as i64],
                     output: done as i64,
                     number: 0,
                 });
@@ -176,6 +186,7 @@ impl Digits {
             input: whole.input * scale,
             output: whole.output * scale,
             number: whole.number * scale,
+            counts: whole.counts.map(|weight| weight * scale),
             ..whole
         });
         self.all.len() - 1

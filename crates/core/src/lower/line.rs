@@ -50,6 +50,8 @@ impl<'a> Line<'a> {
                 os: dim.os * weight,
                 load_index: dim.load_index as i64 * weight,
                 store_index: dim.store_index as i64 * weight,
+                of: dim.of,
+                counts: dim.counts.map(|own| own as i64 * weight),
                 axis: Some(0),
                 filter,
                 input: weight,
@@ -144,10 +146,16 @@ impl<'a> Line<'a> {
                 TableKind::RaderSpectrum { p: self.part.n, radices: self.part.table_radices() }
             }
             PartKind::Middle => {
-                let m = pass.twiddle.unwrap_or(self.part.n);
-                TableKind::ChirpRows { n, m, radices: self.part.table_radices() }
+                let (m, radices) = (pass.twiddle.unwrap_or(self.part.n), self.part.table_radices());
+                match self.part.band {
+                    Some(band) => TableKind::BandRows { band, m, radices },
+                    None => TableKind::ChirpRows { n, m, radices },
+                }
             }
-            _ => TableKind::ChirpSpectrum { n, m: self.part.points() },
+            _ => match self.part.band {
+                Some(band) => TableKind::BandSpectrum { band, m: self.part.points() },
+                None => TableKind::ChirpSpectrum { n, m: self.part.points() },
+            },
         }
     }
 }

@@ -249,6 +249,15 @@ impl Lowering<'_> {
                 group.push(self.load_one(side.operand.format, &planes, offset, cache, on));
             }
         }
+        if let Some(function) = self.pass.functions.load.clone().filter(|_| !side.staged) {
+            let all: Vec<Bound> = factors
+                .iter()
+                .enumerate()
+                .map(|(r, &(on, _))| self.bounded(on, None, bounds.map(|all| all[r])))
+                .collect();
+            let bounds = limited.then_some(&all[..]);
+            self.apply(&function, false, (layout, slot), &mut group, bounds);
+        }
         for (x, (_, factor)) in group.iter_mut().zip(factors) {
             if let Some(factor) = factor {
                 *x = self.b.cmul(*x, factor);
@@ -321,7 +330,7 @@ impl Lowering<'_> {
         let (pointers, base) = self.pointers(side, layout, slot);
         let seen = if side.staged { None } else { self.seen(layout, slot, true) };
         let factors = self.pointwise(self.pass.store, layout, slot, inside, true);
-        let values: Vec<Cx> = group
+        let mut values: Vec<Cx> = group
             .iter()
             .zip(&factors)
             .map(|(&x, (_, factor))| {
@@ -330,6 +339,9 @@ impl Lowering<'_> {
                 if self.pass.scale == 1.0 || side.staged { x } else { self.b.cscale(x, self.pass.scale) }
             })
             .collect();
+        if let Some(function) = self.pass.functions.store.clone().filter(|_| !side.staged) {
+            self.apply(&function, true, (layout, slot), &mut values, None);
+        }
         let width = if pairs { 2 } else { 1 };
         let mut writes = Vec::new();
         for (chunk, r) in values.chunks(width).zip((0..).step_by(width)) {

@@ -10,6 +10,7 @@ mod filter;
 
 mod fold;
 mod forms;
+mod function;
 pub mod fused;
 mod guards;
 mod in_place;
@@ -26,7 +27,7 @@ mod window;
 mod writes;
 
 use crate::cost;
-use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
+use crate::kernel::{AtRun, Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Method, Pass, TableKind};
 use crate::problem::{Direction, Storage};
 use crate::target::{Api, Limits};
@@ -142,10 +143,15 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
     let took = cost::occupancy(pass, tile, limits);
     // Blocks that stay and take tile after tile keep their tables in registers.
     let stays = took.filter(|took| took.stays && matches!(limits.api, Api::Ptx { .. }));
+    // Of a launch that may run in part, they would not know where it ends.
+    let stays = stays.filter(|_| pass.at_run().is_none());
     let resident = stays.map(|took| u64::from(took.blocks * limits.multiprocessors));
     let blocks = resident.filter(|&resident| tiles >= 2 * resident).unwrap_or(tiles);
     let mut b = Builder::new(name, tile.threads, blocks * u64::from(tile.cluster));
     b.cluster(tile.cluster);
+    if let Some(at_run) = part_of_launch(pass, tile) {
+        b.at_run(at_run);
+    }
     // Told of nothing, the assembler was seen to make room for two blocks where one fits, and to spill.
     if let Some(took) = took.filter(|took| took.told > 1 || took.piecewise || took.registers > MANY) {
         b.min_blocks(took.told);
@@ -161,11 +167,12 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
     let mut index = lowering.b.div_const(block, tile.cluster, last);
     let walk = if blocks == tiles { walk } else { Walk::Rising };
     if walk == Walk::Falling {
-        let end = lowering.b.u32((tiles - 1) as u32);
+        let end = lowering.last_tile(tiles);
         index = lowering.b.sub(end, index);
     }
     lowering.move_to(index, tiles - 1);
-    if let Some(took) = took.filter(|_| blocks == tiles) {
+    // What is asked for ahead may lie beyond the count.
+    if let Some(took) = took.filter(|_| blocks == tiles && pass.at_run().is_none()) {
         lowering.prefetch(&took, walk, limits);
     }
     if let Some(cut) = cut {
@@ -178,6 +185,14 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
         conflicts: lowering.conflicts,
         exchanges: lowering.exchanges,
     }
+}
+
+/// Which blocks run for a part of the dimension whose points each run counts: those of its tiles, which it is the slowest
+/// to number.
+fn part_of_launch(pass: &Pass, tile: &Tile) -> Option<AtRun> {
+    let own = pass.at_run()?;
+    let (n, held) = (pass.batch[own].n, tile.batch[own]);
+    Some(AtRun { most: n as u32, step: held as u32, blocks: tile.blocks(pass) / n.div_ceil(held) })
 }
 
 impl<'a> Lowering<'a> {
@@ -221,6 +236,19 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Index of the last of so many tiles, or of those that the run's count leaves.
+    fn last_tile(&mut self, tiles: u64) -> Value {
+        let Some(AtRun { most, step, blocks }) = part_of_launch(self.pass, self.tile) else {
+            return self.b.u32((tiles - 1) as u32);
+        };
+        let count = self.b.special(Special::Count);
+        let up = self.b.add_const(count, u64::from(step) - 1);
+        let steps = self.b.div_const(up, step, u64::from(most) + u64::from(step) - 1);
+        let there = self.b.mul_const(steps, blocks / u64::from(self.tile.cluster));
+        let one = self.b.u32(1);
+        self.b.sub(there, one)
+    }
+
     /// Splits a tile's index, at most `most`, over the repeated dimensions, the one with the shortest steps
     /// fastest, so that blocks that run together touch neighbouring memory.
     fn move_to(&mut self, index: Value, most: u64) {
@@ -254,7 +282,8 @@ impl<'a> Lowering<'a> {
         let mut order: Vec<usize> = (0..self.pass.batch.len()).collect();
         order.sort_by_key(|&d| {
             let dim = &self.pass.batch[d];
-            dim.is.unsigned_abs().min(dim.os.unsigned_abs())
+            // A part of a launch is its first blocks.
+            (dim.at_run, dim.is.unsigned_abs().min(dim.os.unsigned_abs()))
         });
         order
     }

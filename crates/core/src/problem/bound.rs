@@ -63,13 +63,18 @@ impl Problem {
         let [input, output] = self.stored();
         let halved = match &self.kind {
             Kind::RealToComplex(dim) | Kind::ComplexToReal(dim) => Some(dim.n),
-            Kind::Complex | Kind::RealToReal(_) => None,
+            Kind::Complex | Kind::RealToReal(_) | Kind::Zoom(_) => None,
         };
         let complex = self.transform.iter().map(|dim| dim.n).chain(halved);
         let mut squares: f64 = growth.once + complex.map(|n| growth.of(n)).sum::<f64>();
         if let Kind::RealToReal(dims) = &self.kind {
             squares +=
                 dims.iter().map(|real| growth.own + growth.of(within(real.kind, real.dim.n))).sum::<f64>();
+        }
+        if let Kind::Zoom(zoom) = &self.kind {
+            // Samples and frequencies count alike in the length of the convolution.
+            let length = (zoom.band.samples + zoom.band.points).max(2);
+            squares += growth.convolved * (length as f64).log2();
         }
         if !is_power_of_two(self.scale) {
             squares += SCALED;
@@ -81,7 +86,9 @@ impl Problem {
         // What is read for several transforms has its say once.
         let repeated: u64 = self.batch.iter().filter(|dim| dim.is == 0).map(|dim| dim.n).product();
         let chance = 1.0 + CHANCE / ((self.elements() / repeated.max(1)) as f64).sqrt();
-        (unit.powi(2) * squares * chance + self.kept(output, unit)).sqrt()
+        // What functions do to errors is their own affair; those that square double them.
+        let functions = if self.functions.is_empty() { 1.0 } else { 4.0 };
+        functions * (unit.powi(2) * squares * chance + self.kept(output, unit)).sqrt()
     }
 
     /// Square of the relative error of rounding once more, to the type that the output is kept in.

@@ -1,7 +1,7 @@
 //! What is transformed into what: complex numbers, reals and half spectra, reals and reals.
 
 use super::address::Walk;
-use super::{Dim, Problem};
+use super::{Dim, Problem, Zoom};
 use crate::error::Side;
 
 /// What a problem transforms into what.
@@ -21,6 +21,8 @@ pub enum Kind {
     ComplexToReal(Dim),
     /// Reals into reals along these dimensions, each by its own transform. [`Problem::transform`] is empty.
     RealToReal(Vec<RealDim>),
+    /// Samples along one dimension into frequencies of a band. [`Problem::transform`] is empty.
+    Zoom(Zoom),
 }
 
 /// A dimension of a transform from reals to reals.
@@ -139,6 +141,7 @@ impl Kind {
             Self::RealToComplex(_) => [true, false],
             Self::ComplexToReal(_) => [false, true],
             Self::RealToReal(_) => [true, true],
+            Self::Zoom(zoom) => [zoom.real, false],
         }
     }
 
@@ -149,6 +152,7 @@ impl Kind {
             Self::RealToComplex(dim) => (Some((*dim, [dim.n, half(dim.n)])), &[]),
             Self::ComplexToReal(dim) => (Some((*dim, [half(dim.n), dim.n])), &[]),
             Self::RealToReal(dims) => (None, dims),
+            Self::Zoom(zoom) => (Some((zoom.dim, [zoom.dim.n, zoom.band.points])), &[]),
         };
         one.into_iter().chain(many.iter().map(|real| (real.dim, [real.dim.n; 2])))
     }

@@ -132,6 +132,7 @@ impl Problem {
         complex
             * match &self.kind {
                 Kind::Complex => root,
+                Kind::Zoom(zoom) => root * zoom.band.samples as f64,
                 Kind::RealToComplex(dim) => dim.n as f64,
                 Kind::ComplexToReal(dim) => root * dim.n as f64,
                 Kind::RealToReal(dims) => dims.iter().map(gain_between_reals).product(),

@@ -28,6 +28,7 @@ impl Problem {
     ///     max_workspace: None,
     ///     windows: Vec::new(),
     ///     filter: None,
+    ///     functions: Default::default(),
     /// };
     /// let problem = raw.validated()?;
     /// assert_eq!(problem.batch, [Dim::new(6, 8, 8)]);
@@ -48,6 +49,8 @@ impl Problem {
         self.check_kind()?;
         self.check_windows()?;
         self.check_filter()?;
+        self.check_at_run()?;
+        self.check_functions()?;
         check_extent(Side::Input, self.input_offset, self.input_dims())?;
         check_extent(Side::Output, self.output_offset, self.output_dims())?;
         let output = AddressSet::new(self.output_offset, self.output_dims());
@@ -57,7 +60,10 @@ impl Problem {
             match self.kind {
                 Kind::RealToComplex(dim) => self.check_padded(dim, false)?,
                 Kind::ComplexToReal(dim) => self.check_padded(dim, true)?,
-                Kind::Complex | Kind::RealToReal(_) => self.check_in_place(&output)?,
+                Kind::Complex | Kind::RealToReal(_) | Kind::Zoom(_) => {
+                    self.check_in_place(&output)?;
+                    self.check_parts_in_place()?;
+                }
             }
         }
         self.canonicalise();
@@ -74,6 +80,9 @@ impl Problem {
             if matches!(format, Format::Apart(_)) || (real == complex && !reduced) {
                 return Err(Error::KindFormat { side, real, got: format });
             }
+        }
+        if let Kind::Zoom(zoom) = &self.kind {
+            self.check_zoom(zoom)?;
         }
         if let Kind::RealToReal(dims) = &self.kind {
             let short = dims.iter().find(|real| real.dim.n < real.kind.least());
@@ -164,10 +173,25 @@ impl Problem {
         }
     }
 
+    /// A part of the batch must overwrite itself alone: the first of what is counted does, and the others lie as far from
+    /// it in the input as in the output.
+    fn check_parts_in_place(&self) -> Result<(), Error> {
+        let Some(&Dim { is, os, .. }) = self.at_run() else { return Ok(()) };
+        if is != os {
+            return Err(Error::CountInPlace { is, os });
+        }
+        let mut first = self.clone();
+        first.batch.retain(|dim| !dim.at_run);
+        first.check_in_place(&AddressSet::new(first.output_offset, first.output_dims()))
+    }
+
     pub(crate) fn canonicalise(&mut self) {
         // To name the type that is computed in says nothing.
         let own = Storage::of(self.precision);
         self.storage = self.storage.map(|storage| storage.filter(|&storage| storage != own));
+        if !self.functions.is_empty() {
+            return self.canonicalise_around_functions();
+        }
         self.drop_whole_windows();
         let by_output = |dim: &Dim| std::cmp::Reverse(dim.os.unsigned_abs());
         let mut filter = self.filter.take();
@@ -186,9 +210,9 @@ impl Problem {
         let mut strides = of_batch.into_iter();
         let mut batch: Vec<(Dim, i64)> =
             self.batch.drain(..).map(|dim| (dim, strides.next().unwrap_or(0))).collect();
-        batch.retain(|(dim, _)| dim.n > 1);
+        batch.retain(|(dim, _)| dim.n > 1 || dim.at_run);
         for (dim, stride) in &mut batch {
-            if dim.os < 0 {
+            if dim.os < 0 && !dim.at_run {
                 let last = i128::from(dim.n) - 1;
                 let moved = |offset, stride| (i128::from(offset) + last * i128::from(stride)) as u64;
                 self.input_offset = moved(self.input_offset, dim.is);
@@ -226,7 +250,8 @@ fn continuing(dims: &[(Dim, i64)]) -> Option<(usize, usize)> {
     let continues = |(outer, far): &(Dim, i64), (inner, near): &(Dim, i64)| {
         let n = i128::from(inner.n);
         let strides = [(outer.is, inner.is), (outer.os, inner.os), (*far, *near)];
-        strides.into_iter().all(|(outer, inner)| i128::from(outer) == n * i128::from(inner))
+        !(outer.at_run || inner.at_run)
+            && strides.into_iter().all(|(outer, inner)| i128::from(outer) == n * i128::from(inner))
     };
     (0..dims.len()).find_map(|outer| {
         (outer + 1..dims.len())
@@ -307,6 +332,7 @@ mod tests {
             max_workspace: None,
             windows: Vec::new(),
             filter: None,
+            functions: Default::default(),
         }
     }
 

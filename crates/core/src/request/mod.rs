@@ -16,11 +16,14 @@
 //! ```
 
 mod convolution;
+mod function;
 mod real;
 mod storage;
 mod window;
+mod zoom;
 
 use crate::error::{Error, Side, Tensor};
+use crate::function::Function;
 use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Kind, Placement, Precision, Problem, Storage};
 
 pub use convolution::{Convolution, Convolved, Mode};
@@ -71,6 +74,10 @@ pub struct Fft {
     norm: Option<Norm>,
     max_workspace: Option<u64>,
     windows: Windows,
+    any_batch: bool,
+    functions: [Option<Result<Function, Error>>; 2],
+    /// Batch dimensions that came with the transform's own.
+    listed: usize,
 }
 
 impl Fft {
@@ -102,6 +109,9 @@ impl Fft {
             norm: None,
             max_workspace: None,
             windows: Windows::default(),
+            any_batch: false,
+            functions: [None, None],
+            listed: 0,
         }
     }
 
@@ -133,6 +143,7 @@ impl Fft {
         Self {
             strides: Some((dims.iter().map(|d| d.is).collect(), dims.iter().map(|d| d.os).collect())),
             batch: batch.iter().copied().map(Batch::Strided).collect(),
+            listed: batch.len(),
             ..Self::new(dims.iter().map(|d| d.n).collect::<Vec<_>>())
         }
     }
@@ -229,6 +240,22 @@ impl Fft {
         self
     }
 
+    /// How often the outermost batch dimension is repeated is said at each run: what was asked for is the most. That is
+    /// the one of the last [`Self::batch`] or [`Self::batch_strided`]; else the first of [`Self::guru`]'s; else the first
+    /// axis that is not transformed.
+    ///
+    /// ```
+    /// use warpfft_core::{problem::Dim, request::Fft};
+    /// let problem = Fft::new([256]).batch(1000).any_batch().build()?;
+    /// assert_eq!(problem.at_run(), Some(&Dim::new(1000, 256, 256).at_run()));
+    /// # Ok::<(), warpfft_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn any_batch(mut self) -> Self {
+        self.any_batch = true;
+        self
+    }
+
     /// Real and imaginary parts in two buffers, on both sides.
     #[must_use]
     pub fn planar(self) -> Self {
@@ -270,6 +297,13 @@ impl Fft {
             reaches.push(Reach { points: [dim.n; 2], dim });
             batch.push(dim);
         }
+        let functions = self.numbered_functions()?;
+        if self.any_batch {
+            let axes = batch.len() - self.batch.len();
+            let outermost = if self.batch.len() > self.listed { batch.len() - 1 } else { axes };
+            let outermost = if self.batch.is_empty() { 0 } else { outermost };
+            batch.get_mut(outermost).ok_or(Error::CountNothing)?.at_run = true;
+        }
         let kind = self.kind_of(&mut transform)?;
         for (side, got) in [(Side::Input, self.input), (Side::Output, self.output)] {
             if kind == Kind::Complex && got == Format::Real {
@@ -296,6 +330,7 @@ impl Fft {
             max_workspace: self.max_workspace,
             windows,
             filter: None,
+            functions,
         }
         .validated()?;
         if fits { storage::fitted(problem) } else { Ok(problem) }

@@ -1,6 +1,7 @@
 //! Requests for real data: which dimension is halved, which kind each has, how packed rows are padded in place.
 
 use super::Fft;
+use super::zoom::Frequencies;
 use crate::error::Error;
 use crate::problem::{Dim, Direction, Format, Kind, Placement, RealDim, RealKind, half};
 
@@ -17,6 +18,11 @@ pub(super) enum Asked {
     Reals {
         kinds: Vec<RealKind>,
         orthogonal: bool,
+    },
+    /// Frequencies of a band.
+    Zoom {
+        frequencies: Frequencies,
+        points: u64,
     },
 }
 
@@ -94,6 +100,9 @@ impl Fft {
                 sides[usize::from(back)][axis] = 2 * half(self.shape[axis]);
             }
         }
+        if let Some((axis, points)) = self.zoomed()? {
+            sides[1][axis] = points;
+        }
         Ok(sides)
     }
 
@@ -124,6 +133,13 @@ impl Fft {
                 let (_, dim) = transform.remove(at);
                 Ok(if back { Kind::ComplexToReal(dim) } else { Kind::RealToComplex(dim) })
             }
+            Asked::Zoom { frequencies, points } => match transform[..] {
+                [(_, dim)] => {
+                    transform.clear();
+                    Ok(self.zoom_of(*frequencies, *points, dim))
+                }
+                _ => Err(Error::ZoomAxes { axes: transform.len() }),
+            },
             Asked::Reals { kinds, orthogonal } => {
                 let expected = transform.len();
                 let kinds = match &kinds[..] {

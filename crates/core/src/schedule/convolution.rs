@@ -6,14 +6,15 @@
 
 use crate::pass::{Axis, CoprimePart, Method, PartKind, Pass, PassDim, Pointwise, TableKind};
 use crate::plan::Plan;
+use crate::problem::Band;
 
 use super::{Place, Scheduler, on_chip_method};
 
 /// What a dimension is convolved with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
-    /// The chirp of so many points.
-    Chirp(u64),
+    /// A chirp.
+    Chirp(Chirp),
     /// The problem's filter.
     Filter,
 }
@@ -48,6 +49,24 @@ fn number(pass: &mut Pass, before: &[Digit<'_>], at: usize) {
     }
 }
 
+/// Which chirp a dimension is convolved with: that of its length, or of a band.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Chirp {
+    pub n: u64,
+    pub band: Option<Band>,
+}
+
+impl Chirp {
+    fn end(&self, leaves: bool) -> Pointwise {
+        let (table, limit) = match self.band {
+            Some(band) if leaves => (TableKind::BandOut { band }, band.points),
+            Some(band) => (TableKind::BandIn { band }, band.samples),
+            None => (TableKind::Chirp { n: self.n }, self.n),
+        };
+        Pointwise { table: Some(table), limit: Some(limit), against: leaves }
+    }
+}
+
 impl Scheduler<'_> {
     /// Convolves a dimension of as many points as the parts have together. A chirp, and the padding to that length, are
     /// fused into the first pass's load, the chirp of the result into the last pass's store.
@@ -66,9 +85,7 @@ impl Scheduler<'_> {
         let digits = digits(parts);
         let last = digits.len() - 1;
         let chirp = match by {
-            By::Chirp(n) => {
-                Some(Pointwise { table: Some(TableKind::Chirp { n }), limit: Some(n), against: false })
-            }
+            By::Chirp(chirp) => Some(chirp),
             By::Filter => None,
         };
         for i in 0..last {
@@ -76,7 +93,7 @@ impl Scheduler<'_> {
             let mut pass = self.column(d, (&digits, i), &padded, from, &region);
             pass.batch.last_mut().into_iter().for_each(|rest| rest.twiddle = 1);
             pass.twiddle = Some(digits[i].part.len() * digits[i].weight);
-            pass.load = chirp.filter(|_| i == 0);
+            pass.load = chirp.filter(|_| i == 0).map(|chirp| chirp.end(false));
             self.suit(digits[i].part, &mut pass);
             self.passes.push(pass);
         }
@@ -88,7 +105,7 @@ impl Scheduler<'_> {
             pass.direction = pass.direction.reversed();
             number(&mut pass, &digits[..i], lengths.len() - 1);
             pass.twiddle = (i > 0).then_some(digits[i].before * digits[i].part.len());
-            pass.store = chirp.filter(|_| i == 0).map(|chirp| Pointwise { against: true, ..chirp });
+            pass.store = chirp.filter(|_| i == 0).map(|chirp| chirp.end(true));
             self.suit(digits[i].part, &mut pass);
             self.passes.push(pass);
         }
@@ -106,6 +123,8 @@ impl Scheduler<'_> {
         let stands = |n: u64, weight: u64| PassDim {
             load_index: weight,
             store_index: weight,
+            of: Some(d as u16),
+            counts: [weight; 2],
             ..PassDim::new(n, from.strides[d] * weight as i64, to.strides[d] * weight as i64)
         };
         let digit = |digit: &Digit<'_>| stands(digit.part.len(), digit.weight);
@@ -124,10 +143,16 @@ impl Scheduler<'_> {
         let mut pass = self.column(d, (digits, last), lengths, region, region);
         let radices = pass.axes[0].method.radices().to_vec();
         let (kind, chirp) = match by {
-            By::Chirp(n) => (PartKind::Middle, Some(n)),
+            By::Chirp(chirp) => (PartKind::Middle, Some(chirp)),
             By::Filter => (PartKind::Filter, None),
         };
-        let part = CoprimePart { n: digits[last].part.len(), kind, chirp, radices };
+        let part = CoprimePart {
+            n: digits[last].part.len(),
+            kind,
+            chirp: chirp.map(|chirp| chirp.n),
+            band: chirp.and_then(|chirp| chirp.band),
+            radices,
+        };
         pass.axes[0].method = Method::Coprime(vec![part]);
         pass.twiddle = Some(lengths[d]);
         number(&mut pass, &digits[..last], lengths.len() - 1);
@@ -135,11 +160,5 @@ impl Scheduler<'_> {
             self.filtered(&mut pass, d, &digits.iter().map(|digit| digit.before).collect::<Vec<_>>());
         }
         pass
-    }
-
-    /// The dimensions that a pass over one of them is repeated over.
-    fn others(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> Vec<PassDim> {
-        let others = (0..lengths.len()).filter(|&other| other != d);
-        others.map(|other| PassDim::new(lengths[other], from.strides[other], to.strides[other])).collect()
     }
 }

@@ -56,7 +56,7 @@ fn parts(problem: &Problem) -> Vec<Problem> {
         (0..problem.batch.len()).filter(shared).max_by_key(|&d| problem.batch[d].n)
     });
     let Some(d) = paired else { return vec![problem.clone()] };
-    let Dim { n, is, os } = problem.batch[d];
+    let Dim { n, is, os, .. } = problem.batch[d];
     let mut pairs = problem.clone();
     pairs.batch[d] = Dim::new(n / 2, 2 * is, 2 * os);
     (pairs.input, pairs.output) = (Format::Apart(is), Format::Apart(os));
@@ -142,7 +142,8 @@ impl Scheduler<'_> {
         let n = lengths[0];
         let mut best: Option<(f64, Vec<u32>, Pass)> = None;
         for radices in padding::stages_of(n) {
-            let part = CoprimePart { n, kind: PartKind::Filter, chirp: None, radices: radices.clone() };
+            let part =
+                CoprimePart { n, kind: PartKind::Filter, chirp: None, band: None, radices: radices.clone() };
             let mut pass = self.single(0, Method::Coprime(vec![part]), lengths, src, dst);
             self.filtered(&mut pass, 0, &[1]);
             let Some(choice) = tile::choose(&pass, self.limits) else { continue };

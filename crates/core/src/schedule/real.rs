@@ -24,7 +24,7 @@ pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, E
     let problem = &problem.clone().validated()?;
     let mut chain = Chain::new(problem, limits);
     match &problem.kind {
-        Kind::Complex => {}
+        Kind::Complex | Kind::Zoom(_) => {}
         Kind::RealToComplex(dim) => chain.half_spectrum(*dim)?,
         Kind::ComplexToReal(dim) => chain.back_to_reals(*dim)?,
         Kind::RealToReal(dims) => chain.reals(dims)?,
@@ -181,7 +181,7 @@ impl<'a> Chain<'a> {
     /// The dimensions that are left once a spectrum lies in the output, as a complex problem in place.
     fn after(&self, own: Dim, rest: &[Dim]) -> Option<Problem> {
         let problem = self.problem;
-        let still = |dim: &Dim| Dim::new(dim.n, dim.os, dim.os);
+        let still = |dim: &Dim| Dim { is: dim.os, ..*dim };
         let others = self.others();
         let done = others.iter().filter(|dim| !rest.contains(dim));
         let mut batch: Vec<Dim> = problem.batch.iter().chain(done).map(still).collect();
@@ -241,7 +241,7 @@ impl<'a> Chain<'a> {
     /// The dimensions that are transformed before the lines, as a complex problem where the spectrum lies.
     fn before(&self, own: Dim, rest: &[Dim]) -> Option<Problem> {
         let problem = self.problem;
-        let still = |dim: &Dim| Dim::new(dim.n, dim.is, dim.is);
+        let still = |dim: &Dim| Dim { os: dim.is, ..*dim };
         let others = self.others();
         let later = others.iter().filter(|dim| !rest.contains(dim));
         let mut batch: Vec<Dim> = problem.batch.iter().chain(later).map(still).collect();
@@ -396,6 +396,8 @@ impl<'a> Chain<'a> {
                 own: None,
                 kept: false,
                 around,
+                // Behind the dimensions that are transformed but for this one.
+                at_run: problem.batch.iter().position(|dim| dim.at_run).map(|own| dims.len() - 1 + own),
                 from: side(&at),
                 to: side(&to),
                 scale: if last { problem.scale } else { 1.0 },
@@ -417,8 +419,12 @@ impl<'a> Chain<'a> {
         (dst, os): &(Operand, Vec<i64>),
         scale: f64,
     ) {
-        let dims = lengths.iter().zip(is).zip(os).map(|((&n, &is), &os)| Dim::new(n, is, os)).collect();
-        let batch = line::repeated(merged(dims));
+        let behind = lengths.len() - self.problem.batch.len();
+        let at_run = |d: usize| d >= behind && self.problem.batch[d - behind].at_run;
+        let dims = lengths.iter().zip(is).zip(os).enumerate();
+        let dims =
+            dims.map(|(d, ((&n, &is), &os))| Dim { at_run: at_run(d), ..Dim::new(n, is, os) }).collect();
+        let batch = line::repeated(&merged(dims));
         let pass = line::pass(self.problem.precision, Vec::new(), batch, *src, *dst);
         self.passes.push(Pass { scale, ..pass });
     }
@@ -450,7 +456,7 @@ impl<'a> Chain<'a> {
 
 /// Dimensions of more than one point, those that continue each other as one.
 fn merged(mut dims: Vec<Dim>) -> Vec<Dim> {
-    dims.retain(|dim| dim.n > 1);
+    dims.retain(|dim| dim.n > 1 || dim.at_run);
     dims.sort_by_key(|dim| std::cmp::Reverse(dim.os.unsigned_abs()));
     while let Some((outer, inner)) = continuing_pair(&dims) {
         dims[inner].n *= dims[outer].n;

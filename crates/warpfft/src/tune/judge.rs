@@ -98,7 +98,7 @@ impl<'a> Judge<'a> {
     fn run(&self, plan: &Plan) -> Result<Planes, Error> {
         let mut output = self.before.clone();
         let input = self.input.as_ref().map(Planes::bytes);
-        plan.work().run(HostJob { input, filter: &[], output: output.bytes_mut() })?;
+        plan.work().run(HostJob { input, filter: &[], output: output.bytes_mut(), part: None })?;
         Ok(output)
     }
 

@@ -8,6 +8,9 @@ use warpfft_core::problem::{Dim, Format, Kind, Placement, Precision, Problem};
 /// other layout.
 pub(crate) fn packed(problem: &Problem) -> Option<(Vec<i64>, i64)> {
     let mut stride = 1_i64;
+    if problem.at_run().is_some() || !problem.functions.is_empty() {
+        return None;
+    }
     for dim in problem.transform.iter().rev().chain(problem.batch.iter().rev()) {
         if dim.is != stride || dim.os != stride {
             return None;
@@ -36,11 +39,19 @@ const BATCH: &str = " batch ";
 /// # Ok::<(), warpfft::core::Error>(())
 /// ```
 pub fn problem_key(problem: &Problem) -> String {
-    let triple = |dim: &Dim| format!("{}:{}:{}", dim.n, dim.is, dim.os);
+    let triple = |dim: &Dim| {
+        let any = if dim.at_run { ":any" } else { "" };
+        format!("{}:{}:{}{any}", dim.n, dim.is, dim.os)
+    };
     let mut key = match &problem.kind {
         Kind::Complex => "c2c".into(),
         Kind::RealToComplex(dim) => format!("r2c {}", triple(dim)),
         Kind::ComplexToReal(dim) => format!("c2r {}", triple(dim)),
+        Kind::Zoom(zoom) => {
+            // Tables differ with the frequencies, choices do not.
+            let of = if zoom.real { "zoom-of-reals" } else { "zoom" };
+            format!("{of} {} to {}", triple(&zoom.dim), zoom.band.points)
+        }
         Kind::RealToReal(dims) => dims.iter().fold(String::from("r2r"), |key, real| {
             let weighted = if real.orthogonal { " orthogonal" } else { "" };
             format!("{key} {}{weighted} {}", real.kind.name(), triple(&real.dim))
@@ -59,6 +70,9 @@ pub fn problem_key(problem: &Problem) -> String {
     }
     if let Some(bytes) = problem.max_workspace {
         let _ = write!(key, " workspace {bytes}");
+    }
+    if !problem.functions.is_empty() {
+        key += " functions";
     }
     if let Some((lengths, batch)) = packed(problem) {
         let lengths: Vec<String> = lengths.iter().map(i64::to_string).collect();
@@ -237,11 +251,12 @@ mod tests {
             Fft::new([48]).batch(5),
             base().pad(&[8, 5]),
             base().crop(&[8, 5]),
+            base().any_batch(),
         ];
         let mut keys: Vec<String> = others.into_iter().chain([base()]).map(key).collect();
         assert!(keys.iter().all(|key| !key.contains('\n')));
         keys.sort();
         keys.dedup();
-        assert_eq!(keys.len(), 13, "{keys:?}");
+        assert_eq!(keys.len(), 14, "{keys:?}");
     }
 }

@@ -61,6 +61,7 @@ pub fn packed(shape: &[u64], batch: u64) -> Problem {
         max_workspace: None,
         windows: Vec::new(),
         filter: None,
+        functions: Default::default(),
     }
 }
 

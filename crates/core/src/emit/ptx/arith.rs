@@ -29,6 +29,8 @@ fn mnemonic(op: Op, float: bool) -> Option<(&'static str, bool)> {
         Op::Add if float => ("add.rn", false),
         Op::Sub if float => ("sub.rn", false),
         Op::Mul if float => ("mul.rn", false),
+        Op::Div if float => ("div.rn", false),
+        Op::Sqrt => ("sqrt.rn", false),
         Op::Add => ("add", false),
         Op::Sub => ("sub", false),
         Op::Mul => ("mul.lo", false),

@@ -32,6 +32,7 @@ fn form(op: Op, ty: Type) -> Option<Form> {
         Op::Cmp(Cmp::Gt) => Form::Infix(">"),
         Op::Cmp(Cmp::Ge) => Form::Infix(">="),
         Op::Neg => Form::Call("-"),
+        Op::Sqrt => Form::Call("sqrt"),
         Op::MulHi => Form::Call("mul_hi"),
         Op::Fma => Form::Call("fma"),
         Op::Min => Form::Call("min"),

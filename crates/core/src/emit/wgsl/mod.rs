@@ -11,8 +11,11 @@ mod memory;
 
 use super::EmitError;
 use super::shared::{constants, put};
-use crate::kernel::{Block, Inst, Kernel, Op, Special, Type, Value, Verified};
+use crate::kernel::{AtRun, Block, Inst, Kernel, Op, Special, Type, Value, Verified};
 use layout::Layout;
+
+/// Bits of each of the three digits in which a count is bound.
+pub const COUNT_BITS: u32 = 11;
 
 /// Bytes of text that one instruction takes, generously.
 const BYTES_PER_INST: usize = 64;
@@ -20,7 +23,9 @@ const BYTES_PER_INST: usize = 64;
 /// Prints a kernel as WGSL. `browser`: the dialect that browsers take, which asks for subgroups by name and has
 /// no f64.
 ///
-/// Buffers are bound in order in group 0. A launch of more than 65535 blocks is laid out in rows of any length;
+/// Buffers are bound in order in group 0. The count that a run is given, of a kernel that takes one, is bound behind
+/// them: a uniform `vec4<u32>` whose first three components are its digits of [`COUNT_BITS`] bits, the lowest first; so
+/// it can be put together by copies from a table on the device, in the order of its commands. A launch of more than 65535 blocks is laid out in rows of any length;
 /// the blocks beyond the kernel's own do nothing.
 ///
 /// # Errors
@@ -91,6 +96,10 @@ impl<'k> Writer<'k> {
             text.push_str("enable subgroups;\n");
         }
         self.layout.declare(kernel, &mut text);
+        if kernel.at_run.is_some() {
+            let binding = kernel.buffers.len();
+            put!(text, "@group(0) @binding({binding}) var<uniform> at_run: vec4<u32>;\n");
+        }
         if self.used.mul_hi {
             text.push_str(MUL_HI);
         }
@@ -103,7 +112,14 @@ impl<'k> Writer<'k> {
             text.push_str("    @builtin(subgroup_invocation_id) lane: u32,\n");
         }
         text.push_str(") {\n    let block = group.x + group.y * groups.x;\n");
-        put!(text, "    if block >= {}u {{ return; }}\n", kernel.blocks);
+        match kernel.at_run {
+            None => put!(text, "    if block >= {}u {{ return; }}\n", kernel.blocks),
+            Some(AtRun { step, blocks, .. }) => {
+                let [middle, upper] = [1, 2].map(|digit| digit * COUNT_BITS);
+                put!(text, "    let count = at_run.x + (at_run.y << {middle}u) + (at_run.z << {upper}u);\n");
+                put!(text, "    if block >= (count + {}u) / {step}u * {blocks}u {{ return; }}\n", step - 1);
+            }
+        }
         text.push_str(&self.out);
         text.push_str("}\n");
         text
@@ -126,6 +142,7 @@ impl<'k> Writer<'k> {
                     Special::BlockCount => put!(self.out, "{blocks}u;\n"),
                     Special::ThreadIndex => self.out.push_str("thread;\n"),
                     Special::Zero => self.out.push_str("0u;\n"),
+                    Special::Count => self.out.push_str("count;\n"),
                     _ => self.out.push_str("lane;\n"),
                 }
             }

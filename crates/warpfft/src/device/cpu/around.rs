@@ -116,7 +116,7 @@ impl<T: CpuReal> Around<T> {
 
     fn transform(&self, plan: &CpuPlan<T>, array: &mut [Complex<T>]) -> Result<(), Error> {
         let output = [bytemuck::cast_slice_mut(array), &mut []];
-        plan.run(HostJob { input: None, filter: &[], output })
+        plan.run(HostJob { input: None, filter: &[], output, part: None })
     }
 
     fn array(&self) -> Result<Vec<Complex<T>>, Error> {

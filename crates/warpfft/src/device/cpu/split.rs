@@ -5,7 +5,7 @@
 //! another type, because what lies between passes is kept as it is computed.
 
 use num_complex::Complex;
-use warpfft_core::problem::{Dim, Format, Kind, Placement, Problem, RealKind, Storage, half};
+use warpfft_core::problem::{Band, Dim, Format, Kind, Placement, Problem, RealKind, Storage, half};
 
 use super::CpuReal;
 use super::lines::{Array, Pass, Side, Work};
@@ -26,6 +26,8 @@ pub(super) enum Wanted {
     ToSpectrum,
     /// Of half of a spectrum into its reals.
     FromSpectrum,
+    /// Of samples, which may be reals, into frequencies.
+    Zoom(Band, bool),
     /// Of reals into reals, and whether with weights that make it orthogonal.
     Real(RealKind, bool),
 }
@@ -101,6 +103,10 @@ fn axes(problem: &Problem) -> Vec<Axis> {
         Kind::Complex => Vec::new(),
         Kind::RealToComplex(dim) => vec![(Some(Wanted::ToSpectrum), *dim, [dim.n, half(dim.n)])],
         Kind::ComplexToReal(dim) => vec![(Some(Wanted::FromSpectrum), *dim, [half(dim.n), dim.n])],
+        Kind::Zoom(zoom) => {
+            let points = [zoom.band.samples, zoom.band.points];
+            vec![(Some(Wanted::Zoom(zoom.band, zoom.real)), zoom.dim, points)]
+        }
         Kind::RealToReal(dims) => {
             dims.iter().map(|real| plain(Some(Wanted::Real(real.kind, real.orthogonal)))(&real.dim)).collect()
         }
@@ -122,7 +128,7 @@ fn order(axes: &[Axis]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..axes.len()).filter(|&axis| axes[axis].wanted.is_some()).collect();
     order.sort_by_key(|&axis| {
         let rank = match axes[axis].wanted {
-            Some(Wanted::ToSpectrum | Wanted::Real(..)) => 0,
+            Some(Wanted::ToSpectrum | Wanted::Zoom(..) | Wanted::Real(..)) => 0,
             Some(Wanted::Complex) | None => 1,
             Some(Wanted::FromSpectrum) => 2,
         };
@@ -137,7 +143,7 @@ fn is_set_aside(problem: &Problem, axes: &[Axis]) -> bool {
         return false;
     }
     match problem.kind {
-        Kind::Complex | Kind::RealToReal(_) => {
+        Kind::Complex | Kind::RealToReal(_) | Kind::Zoom(_) => {
             problem.input_offset != problem.output_offset || axes.iter().any(|axis| axis.is != axis.os)
         }
         // A row of reals lies within its own spectrum's row.

@@ -143,7 +143,7 @@ impl<'a, T: CpuReal> Bench<'a, T> {
                 let set = turns.next();
                 let planes = input.each_ref().map(|plane| plane.get(set));
                 let output = output.each_mut().map(|plane| plane.get_mut(set));
-                plan.run(HostJob { input: (!in_place).then_some(planes), filter, output })
+                plan.run(HostJob { input: (!in_place).then_some(planes), filter, output, part: None })
             })
         });
         Contest { copies, transform, bytes, buffer_sets: turns.sets, on_device: false }.run(budget)
