@@ -126,7 +126,10 @@ impl Reference {
             starts: [problem.input_offset, problem.output_offset],
             reads: one.reads().map(|at| at as i64 - one.input_offset as i64).collect(),
             writes: one.writes().map(|at| at as i64 - one.output_offset as i64).collect(),
-            reals: [problem.input, problem.output].map(|format| format == Format::Real),
+            reals: [0, 1].map(|side| {
+                let format = [problem.input, problem.output][side];
+                problem.kind.reals()[side] || format == Format::Real
+            }),
             inverse: problem.direction == Direction::Inverse,
             scale: problem.scale,
             functions: problem.functions.clone(),
