@@ -132,10 +132,11 @@ impl Lowering<'_> {
             let on = self.inside(layout, slot);
             let (pointers, base) = self.pointers(side, layout, slot);
             let mut writes = Vec::new();
-            for r in 0..layout.registers(&self.digits) as usize {
+            let [first, second] = &both;
+            for (r, (&x, &y)) in first.iter().zip(second).enumerate() {
                 let at = base + self.digits.at_register(layout.register, &side.weights, r);
                 let (planes, offset) = self.reach(&pointers, at);
-                let [x, y] = [both[0][r], both[1][r]].map(|x| match self.pass.scale {
+                let [x, y] = [x, y].map(|x| match self.pass.scale {
                     1.0 => x,
                     scale => self.b.cscale(x, scale),
                 });

@@ -309,7 +309,7 @@ impl<'k> Writer<'k> {
             Type::I32 => put!(self.out, "{}i", bits as u32 as i32),
             Type::F32 => put!(self.out, "{:?}f", float as f32),
             Type::F16 if self.is_bits(Type::F16) => {
-                put!(self.out, "{}u", half::f16::from_f64(float).to_bits())
+                put!(self.out, "{}u", half::f16::from_f64(float).to_bits());
             }
             Type::Bf16 => put!(self.out, "{}u", half::bf16::from_f64(float).to_bits()),
             Type::F16 => put!(self.out, "{float:?}h"),
