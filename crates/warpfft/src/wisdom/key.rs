@@ -257,6 +257,6 @@ mod tests {
         assert!(keys.iter().all(|key| !key.contains('\n')));
         keys.sort();
         keys.dedup();
-        assert_eq!(keys.len(), 14, "{keys:?}");
+        assert_eq!(keys.len(), 15, "{keys:?}");
     }
 }
