@@ -120,7 +120,7 @@ fn no_descriptor_makes_validation_or_the_compiler_panic() {
     let mut random = StdRng::seed_from_u64(17);
     let limits = [Limits::h200(), Limits::webgpu_min()];
     let mut sound = 0;
-    for _ in 0..4000 {
+    for _ in 0..8000 {
         if let Ok(problem) = any_problem(&mut random).validated() {
             sound += 1;
             for limits in &limits {
@@ -137,7 +137,7 @@ fn unvalidated_descriptors_do_not_make_devices_panic() {
     let mut random = StdRng::seed_from_u64(18);
     let device = Device::cpu();
     let mut refused = 0;
-    for _ in 0..4000 {
+    for _ in 0..8000 {
         let problem = any_problem(&mut random);
         match device.plan(&problem) {
             Ok(plan) => {
