@@ -18,7 +18,7 @@ fn quick<'a>(more: &[&'a str]) -> Vec<&'a str> {
 fn a_suite_is_measured_written_drawn_and_gone_on_with() {
     let bench = Bench::new();
     bench.file("s.csv", SUITE);
-    let out = bench.succeeds(&quick(&["o.csv", "--only", "*64", "--plot", "o.png"]));
+    let out = bench.succeeds(&quick(&["o.csv", "--only", "64", "--only", "*x64", "--plot", "o.png"]));
     assert!(out.contains("c2c f32 64 batch 100") && out.contains("copies"), "{out}");
     assert!(out.contains("skipped: dct1"), "{out}");
     assert!(!out.contains("8x8"), "{out}");
