@@ -114,11 +114,12 @@ impl Walk<'_> {
         if let Some(what) = self.single_half(inst) {
             return Some(what);
         }
-        let keeps = matches!(
-            inst.op,
-            Op::Load { .. } | Op::Store { .. } | Op::Convert | Op::Select | Op::Const(_) | Op::Loop
-        );
         let values = inst.results.iter().chain(&inst.args).map(|&value| self.ty(value));
+        let keeps = match inst.op {
+            Op::Load { .. } | Op::Store { .. } | Op::Select | Op::Const(_) | Op::Loop => true,
+            Op::Convert => values.clone().all(Type::is_float),
+            _ => false,
+        };
         let computes = |ty: &Type| !(keeps && ty.bytes() == 2);
         values.filter(computes).find_map(|ty| missing(ty, limits))
     }
