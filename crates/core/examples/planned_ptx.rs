@@ -36,7 +36,24 @@ fn problems(precision: Precision) -> Result<Vec<Problem>, Error> {
     for n in [16, 100, 1009, 1024, 2003, 1 << 17] {
         problems.push(Fft::new([n]).batch((1 << 22) / n).any_batch().precision(precision).build()?);
     }
+    problems.extend(short(precision)?);
     Ok(problems)
+}
+
+/// Numbers of 16 bits, whose neighbours move two by two.
+fn short(precision: Precision) -> Result<Vec<Problem>, Error> {
+    let mut asked = Vec::new();
+    for n in (1..=14).map(|e| 1_u64 << e).chain([360, 1000, 1001, 1009, 2187, 1 << 16, 1 << 20, 1 << 24]) {
+        let rows = Fft::new([n]).batch(((1 << 22) / n).max(1));
+        asked.extend([rows.clone().f16(), rows.clone().bf16().in_place().inverse()]);
+        asked.extend([rows.clone().f16().r2c(), rows.f16().planar()]);
+    }
+    for shape in
+        [vec![16, 16], vec![64, 64], vec![128, 128], vec![256, 256], vec![1024, 1024], vec![32, 32, 32]]
+    {
+        asked.extend([Fft::new(shape.clone()).batch(64).f16(), Fft::new(shape).batch(64).f16().c2r()]);
+    }
+    asked.into_iter().map(|fft| fft.precision(precision).build()).collect()
 }
 
 /// Problems of real data: lines of all sorts, several dimensions in one pass, and what does not fit the chip.

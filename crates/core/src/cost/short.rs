@@ -38,6 +38,11 @@ impl Short {
         Self { sides: short, thin: 2.0 * computed / sides.map(bytes).iter().sum::<f64>() }
     }
 
+    /// Whether any side keeps short numbers.
+    pub fn any(&self) -> bool {
+        self.sides.iter().any(Option::is_some)
+    }
+
     /// Copies that short accesses add where so many threads share out the tile.
     pub fn copies(&self, threads: u32) -> f64 {
         let side = |side: &Side| {
