@@ -90,7 +90,7 @@ fn convolved(precision: Precision) -> Result<Vec<Problem>, Error> {
         [Convolution::new([500, 500], [9, 9]).batch(8), Convolution::new([1024, 1024], [31, 31]).batch(8)];
     for asked in asked.chain(images).map(|asked| asked.precision(precision).mode(Mode::Same)) {
         for asked in [asked.clone(), asked.clone().real(), asked.correlate()] {
-            problems.extend(asked.problems(Some(&Limits::h200()))?.parts);
+            problems.push(asked.problems(Some(&Limits::h200()))?.part);
         }
     }
     Ok(problems)

@@ -399,6 +399,20 @@ pub enum Error {
     /// A filter without frequencies.
     #[error("factors of the frequencies need a dimension of at least 2 points to transform; pad one to 2")]
     FilterPoints,
+    /// A block that a dimension cannot go by.
+    #[error(
+        "transform dimension {axis} cannot go in blocks of {points} points with a kernel of {kernel}: {reason}"
+    )]
+    Block {
+        /// Transform dimension.
+        axis: usize,
+        /// Points of a block.
+        points: u64,
+        /// Points of the kernel.
+        kernel: u64,
+        /// What stands in the way.
+        reason: &'static str,
+    },
     /// A convolution whose arrays do not go together.
     #[error("a convolution of {image:?} with a kernel of {kernel:?}: {reason}")]
     Convolution {

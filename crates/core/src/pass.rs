@@ -310,6 +310,22 @@ impl Pass {
             .map_or(Way::Natural, |fold| fold.formula.ways(back)[usize::from(writes)])
     }
 
+    /// All its axes as one part, where they are convolved together: there along one after the other, through the product,
+    /// and back in the opposite order. Its stages are those of the axes in turn.
+    pub fn convolved_together(&self) -> Option<CoprimePart> {
+        let radices = |axis: &Axis| match &axis.method {
+            Method::Coprime(parts) => match &parts[..] {
+                [part] if part.kind == PartKind::Filter => Some(part.radices.clone()),
+                _ => None,
+            },
+            Method::MixedRadix(_) => None,
+        };
+        let all: Option<Vec<_>> = self.axes.iter().map(radices).collect();
+        let radices = all.filter(|axes| axes.len() > 1)?.concat();
+        let n = self.axes.iter().map(|axis| axis.dim.n).product();
+        Some(CoprimePart { n, kind: PartKind::Filter, chirp: None, band: None, radices })
+    }
+
     /// Whether it is a fold and nothing else.
     pub fn folds_alone(&self) -> bool {
         self.axes.is_empty() && self.folds()

@@ -6,6 +6,7 @@
 //! [`Problem::validated`]; from there on it is right, and no later stage checks it again.
 
 mod address;
+mod blocks;
 mod bound;
 mod count;
 mod filter;
@@ -22,6 +23,7 @@ use std::ops::Range;
 
 use crate::function::Functions;
 
+pub use blocks::{Block, Blocks};
 pub use bound::Growth;
 pub use count::COUNT_LIMIT;
 pub use filter::Filter;

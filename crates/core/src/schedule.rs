@@ -1,5 +1,6 @@
 //! Plan and target to passes: which axes share a tile, where intermediate results lie, what is fused where.
 
+mod blocks;
 mod convolution;
 mod filter;
 pub mod fuse;

@@ -93,13 +93,7 @@ fn check(asked: &Convolution, precision: Precision, limits: &Limits) -> (Convolv
     let (spectrum, _) = run(&problems.prepare, limits, (&kernel, &[]), &empty);
     let beyond = 5;
     let before = random(results + beyond, precision, formats[2]);
-    let mut out = before.clone();
-    let mut report = Report::default();
-    for part in &problems.parts {
-        let (after, own) = run(part, limits, (&image, &spectrum), &out);
-        out = after;
-        report += own;
-    }
+    let (out, report) = run(&problems.part, limits, (&image, &spectrum), &before);
     let [batch, count] = asked.counts();
     let (one, other) = (images / batch, kernels / count);
     let mut want = Vec::new();
@@ -139,22 +133,25 @@ fn lines_of_every_mode_and_parity() {
 }
 
 #[test]
-fn a_line_is_one_pass_and_an_image_three() {
+fn what_fits_the_chip_is_one_pass_and_an_image_three() {
     let limits = Limits::h200();
     let passes = |asked: Convolution| {
         let problems = asked.problems(Some(&limits)).expect("it is possible");
-        let of = |part| Compiled::of(part, &limits).expect("it is possible").schedule.passes;
-        problems.parts.iter().map(of).collect::<Vec<_>>()
+        Compiled::of(&problems.part, &limits).expect("it is possible").schedule.passes
     };
     let line = passes(Convolution::new([8192], [129]).blocks(0).real().batch(8));
-    assert_eq!((line.len(), line[0].len()), (1, 1));
-    let Method::Coprime(parts) = &line[0][0].axes[0].method else { panic!("it convolves") };
+    assert_eq!(line.len(), 1);
+    let Method::Coprime(parts) = &line[0].axes[0].method else { panic!("it convolves") };
     assert_eq!(parts[0].kind, PartKind::Filter);
-    assert!(matches!(line[0][0].src.format, Format::Apart(8192)), "lines of reals go in pairs");
-    assert_eq!(line[0][0].bytes(false), 8 * 8192 * 4, "padding is not read");
-    let image = passes(Convolution::new([1024, 1024], [9, 9]).mode(Mode::Same).real().batch(2));
-    assert_eq!((image.len(), image[0].len()), (1, 3));
-    assert!(image[0][0].bytes(true) < 2 * 4 * 1024 * 1200, "rows that are zero are not moved");
+    assert!(matches!(line[0].src.format, Format::Apart(8192)), "lines of reals go in pairs");
+    assert_eq!(line[0].bytes(false), 8 * 8192 * 4, "padding is not read");
+    let image = passes(Convolution::new([1024, 1024], [9, 9]).mode(Mode::Same).real().batch(2).blocks(0));
+    assert_eq!(image.len(), 3);
+    assert!(image[0].bytes(true) < 2 * 4 * 1024 * 1200, "rows that are zero are not moved");
+    let small = passes(Convolution::new([50, 60], [9, 9]).mode(Mode::Same).real().batch(200));
+    assert_eq!((small.len(), small[0].axes.len()), (1, 2), "it goes there and back along both");
+    let blocks = passes(Convolution::new([1024, 1024], [9, 9]).mode(Mode::Same).real().batch(64));
+    assert_eq!((blocks.len(), blocks[0].axes.len()), (1, 2), "blocks of it fit the chip");
 }
 
 #[test]
@@ -189,7 +186,7 @@ fn lines_that_do_not_fit_on_the_chip() {
         for mode in [Mode::Full, Mode::Same, Mode::Valid] {
             let asked = Convolution::new([n], [k]).mode(mode).blocks(0).batch(2);
             let (problems, _) = check(&asked, Precision::F32, &small());
-            let compiled = Compiled::of(&problems.parts[0], &small()).expect("it is possible");
+            let compiled = Compiled::of(&problems.part, &small()).expect("it is possible");
             assert_eq!(compiled.schedule.passes.len(), 3, "{n} {k}");
             check(&asked.correlate().real(), Precision::F32, &small());
         }
@@ -219,8 +216,34 @@ fn long_signals_go_in_blocks() {
     let long = Convolution::new([1 << 20], [64]).real();
     let problems = long.problems(Some(&limits)).expect("it is possible");
     assert!(problems.padded[0] <= 4096, "{:?}", problems.padded);
-    let most: u64 = problems.parts.iter().map(Problem::batch_count).max().expect("some");
-    assert!(most > 200, "{most}");
+    let blocks = problems.part.blocks().expect("it is cut")[0].count;
+    assert!(blocks > 200, "{blocks}");
+}
+
+#[test]
+fn images_and_volumes_in_blocks() {
+    for limits in [Limits::h200(), small()] {
+        for mode in [Mode::Full, Mode::Same, Mode::Valid] {
+            for (image, kernel, points) in
+                [([40, 37], [5, 8], 16), ([9, 50], [4, 1], 12), ([33, 16], [1, 3], 8), ([14, 12], [3, 3], 32)]
+            {
+                let asked = Convolution::new(image, kernel).mode(mode).blocks(points).batch(2);
+                let (problems, _) = check(&asked, Precision::F32, &limits);
+                assert!(problems.part.blocks().is_some());
+                check(&asked.clone().correlate(), Precision::F32, &limits);
+                check(&asked.clone().real().kernels(2), Precision::F32, &limits);
+                check(&asked.real().correlate(), Precision::F32, &limits);
+            }
+            if limits.name != Limits::h200().name {
+                continue;
+            }
+            let image = Convolution::new([40, 37], [5, 8]).mode(mode).blocks(20).batch(2);
+            check(&image.f64().real(), Precision::F64, &limits);
+            let volume = Convolution::new([11, 9, 12], [3, 2, 4]).mode(mode).blocks(8).batch(3);
+            check(&volume, Precision::F32, &limits);
+            check(&volume.real().correlate(), Precision::F32, &limits);
+        }
+    }
 }
 
 #[test]
@@ -242,6 +265,10 @@ fn random_requests() {
         }
         let precision = if rng.random_bool(0.2) { Precision::F64 } else { Precision::F32 };
         let limits = if round % 2 == 0 { Limits::h200() } else { small() };
+        // A block must fit the chip.
+        if round % 4 == 0 {
+            asked = asked.blocks([32, 30, 24][rank - 1]);
+        }
         check(&asked.precision(precision), precision, &limits);
     }
 }
@@ -256,7 +283,7 @@ fn what_does_not_go_together_is_refused() {
         Convolution::new([8], [9]).mode(Mode::Periodic),
         Convolution::new([8], [3]).batch(0),
         Convolution::new([800], [30]).blocks(20),
-        Convolution::new([8, 8], [3, 3]).blocks(20),
+        Convolution::new([80, 80], [3, 12]).blocks(20),
     ] {
         let error = refused(asked);
         assert!(matches!(error, Error::Convolution { .. }), "{error}");

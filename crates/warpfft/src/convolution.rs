@@ -8,7 +8,7 @@ use warpfft_core::request::{Convolution, Convolved};
 use crate::device::Device;
 use crate::error::{Error, Which};
 use crate::host::{Planes, PlanesMut, Real};
-use crate::measure::{self, Measurement, Timing};
+use crate::measure::{Measurement, Timing};
 use crate::plan::Plan;
 use crate::room;
 
@@ -54,7 +54,7 @@ pub struct ConvolutionPlan {
     convolved: Convolved,
     elements: [u64; 4],
     prepare: Plan,
-    parts: Vec<Plan>,
+    part: Plan,
 }
 
 impl Device {
@@ -68,8 +68,8 @@ impl Device {
         let convolved = request.problems(self.limits())?;
         let elements = request.elements(&convolved)?;
         let prepare = self.plan(&convolved.prepare)?;
-        let parts = convolved.parts.iter().map(|part| self.plan(part)).collect::<Result<Vec<_>, _>>()?;
-        Ok(ConvolutionPlan { request: request.clone(), convolved, elements, prepare, parts })
+        let part = self.plan(&convolved.part)?;
+        Ok(ConvolutionPlan { request: request.clone(), convolved, elements, prepare, part })
     }
 }
 
@@ -89,9 +89,9 @@ impl ConvolutionPlan {
         &self.prepare
     }
 
-    /// The plans that make results of images, in any order, each its part of them: for memory of the device's own.
-    pub fn parts(&self) -> &[Plan] {
-        &self.parts
+    /// The plan that makes results of images: for memory of the device's own.
+    pub fn convolving(&self) -> &Plan {
+        &self.part
     }
 
     /// Points of one result along each dimension.
@@ -106,8 +106,7 @@ impl ConvolutionPlan {
 
     /// Bytes of workspace that the plans need, one after the other.
     pub fn workspace_bytes(&self) -> u64 {
-        let all = self.parts.iter().chain([&self.prepare]);
-        all.map(Plan::workspace_bytes).max().unwrap_or(0)
+        self.part.workspace_bytes().max(self.prepare.workspace_bytes())
     }
 
     /// The spectra of kernels that lie on the host.
@@ -150,7 +149,7 @@ impl ConvolutionPlan {
             });
         }
         let (images, mut results) = (images.into(), results.into());
-        self.parts.iter().try_for_each(|part| part.run_filtered(images, &kernels.factors, results.again()))
+        self.part.run_filtered(images, &kernels.factors, results.again())
     }
 
     /// Convolves images with kernels, all on the host.
@@ -174,28 +173,6 @@ impl ConvolutionPlan {
     ///
     /// As [`Plan::measure`].
     pub fn measure(&self, timing: impl Into<Timing>) -> Result<Measurement, Error> {
-        let timing = timing.into();
-        // What reaches over the ends of a signal is little, and lies far apart in large arrays: were there enough of these
-        // for it to come from memory, none would hold them.
-        let largest = self.parts.iter().map(|part| measure::bytes(part.problem())).max();
-        let share = timing.budget / (2 * self.parts.len().max(1) as u32);
-        let measured = |part: &Plan| {
-            let whole = self.parts.len() == 1 || Some(measure::bytes(part.problem())) == largest;
-            let budget = if whole { timing.budget.saturating_sub(share) } else { share };
-            part.measure(Timing { budget, in_cache: timing.in_cache || !whole })
-        };
-        let mut parts = self.parts.iter().map(measured);
-        let Some(first) = parts.next() else { return Err(Error::Filter { expected: true }) };
-        parts.try_fold(first?, |all, part| {
-            let part = part?;
-            Ok(Measurement {
-                transform_seconds: all.transform_seconds + part.transform_seconds,
-                transform_best: all.transform_best + part.transform_best,
-                copy_seconds: all.copy_seconds + part.copy_seconds,
-                copy_best: all.copy_best + part.copy_best,
-                bytes: all.bytes + part.bytes,
-                ..all
-            })
-        })
+        self.part.measure(timing)
     }
 }

@@ -87,11 +87,10 @@ pub(crate) fn read_bytes(problem: &Problem) -> Result<[u64; 2], Error> {
 /// Bytes of the factors of the frequencies; 0 where there are none.
 pub(crate) fn filter_bytes(problem: &Problem) -> Result<u64, Error> {
     let Some(filter) = &problem.filter else { return Ok(0) };
-    let strides = filter.batch.iter().chain(&filter.transform);
-    if strides.clone().count() != problem.dims().count() {
+    if filter.batch.len() + filter.transform.len() != problem.dims().count() {
         return Err(Error::Program { detail: "the filter has not one stride for each dimension".into() });
     }
-    let dims: Vec<(u64, i64)> = problem.dims().map(|dim| dim.n).zip(strides.copied()).collect();
+    let dims: Vec<(u64, i64)> = problem.filter_dims().collect();
     let span = span(Which::Filter, filter.offset, &dims)?;
     Ok(span.elements * problem.precision.complex_bytes())
 }

@@ -67,8 +67,14 @@ fn a_filter_of_ones_gives_back_what_it_was_given() {
     // A filter in place of a kernel, given as frequencies, on arrays in place and planar.
     for device in cases::devices() {
         let n = 48_u64;
-        let filter =
-            Filter { offset: 2, transform: vec![1], batch: vec![0], conjugate: false, hermitian: true };
+        let filter = Filter {
+            offset: 2,
+            transform: vec![1],
+            batch: vec![0],
+            conjugate: false,
+            hermitian: true,
+            blocks: Vec::new(),
+        };
         let problem = Problem {
             filter: Some(filter),
             scale: 1.0 / n as f64,

@@ -5,7 +5,7 @@ mod cases;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use warpfft::core::problem::{
-    Dim, Direction, Filter, Format, Kind, Placement, Precision, Problem, Storage, Window,
+    Block, Dim, Direction, Filter, Format, Kind, Placement, Precision, Problem, Storage, Window,
 };
 use warpfft::core::request::Fft;
 use warpfft::core::target::Limits;
@@ -81,7 +81,10 @@ fn any_filter(random: &mut StdRng) -> Filter {
     let mut strides = || (0..random.random_range(0..=3)).map(|_| any_number(random)).collect::<Vec<i64>>();
     let (transform, batch) = (strides(), strides());
     let offset = any_number(random).unsigned_abs();
-    Filter { offset, transform, batch, conjugate: random.random(), hermitian: random.random() }
+    let blocks = if random.random_bool(0.5) { 0 } else { transform.len() };
+    let mut number = || any_number(random).unsigned_abs();
+    let blocks = (0..blocks).map(|_| Block { points: number(), kernel: number() }).collect();
+    Filter { offset, transform, batch, conjugate: random.random(), hermitian: random.random(), blocks }
 }
 
 fn any_problem(random: &mut StdRng) -> Problem {

@@ -79,7 +79,7 @@ impl ConvolveArgs {
                 asked.precision
             ))?;
             report::line(
-                "            image:kernel        padded parts      time us    copy us  copies     GB/s     error",
+                "            image:kernel        padded passes     time us    copy us  copies     GB/s     error",
             )?;
         }
         for Pair([image, kernel]) in &self.convolve {
@@ -95,7 +95,14 @@ impl ConvolveArgs {
             // Few images say as much as many.
             let checked = device.convolution(&request.batch(asked.batch.min(3)))?.verify()?;
             let padded = Shape(plan.problems().padded.clone());
-            let row = Row { image, kernel, padded, parts: plan.parts().len(), measured, checked };
+            let row = Row {
+                image,
+                kernel,
+                padded,
+                passes: plan.convolving().program().map_or(1, |program| program.launches.len()),
+                measured,
+                checked,
+            };
             if as_json {
                 rows.push(row.as_json(device, asked.batch));
             } else {
@@ -111,7 +118,7 @@ struct Row<'a> {
     image: &'a Shape,
     kernel: &'a Shape,
     padded: Shape,
-    parts: usize,
+    passes: usize,
     measured: Measurement,
     checked: ConvolutionCheck,
 }
@@ -123,7 +130,7 @@ impl Row<'_> {
             "{:>24} {:>13} {:>5} {:>12.2} {:>10.2} {:>7.2} {:>8.1} {:>9}",
             format!("{}:{}", self.image, self.kernel),
             self.padded.to_string(),
-            self.parts,
+            self.passes,
             transform_seconds * 1e6,
             copy_seconds * 1e6,
             self.measured.copies(),
@@ -136,7 +143,7 @@ impl Row<'_> {
         json!({
             "convolve": [self.image.0, self.kernel.0],
             "padded": self.padded.0,
-            "parts": self.parts,
+            "passes": self.passes,
             "batch": batch,
             "device": device.kind().to_string(),
             "device_name": device.name(),

@@ -6,12 +6,12 @@
 use std::ops::Range;
 
 use crate::kernel::{Cache, Cmp, Cx, Space, Special, Value};
-use crate::pass::{Coordinate, CoprimePart, TableKind};
+use crate::pass::{Axis, Coordinate, CoprimePart, TableKind};
 use crate::problem::Direction;
 
 use super::digits::{Digit, Layout, Linear};
 use super::in_place::swapped;
-use super::line::Line;
+use super::line::{Line, StagedDim};
 use super::places::{Places, alone, arrange};
 use super::{Held, Lowering, Slot};
 
@@ -24,8 +24,8 @@ impl Lowering<'_> {
         let batch: Vec<Digit> = whole.all.iter().filter(|digit| digit.batch.is_some()).copied().collect();
         let bytes = self.pass.precision.complex_bytes();
         let most = u64::from(self.shared_limit) / bytes;
-        let dim = &self.pass.axes[0].dim;
-        let places = arrange((dim, parts), &whole, &batch, self.threads.count, bytes, most as i64);
+        let dims = self.staged_dims();
+        let places = arrange((&dims, parts), &whole, &batch, self.threads.count, bytes, most as i64);
         let load = Layout {
             register: None,
             order: whole.by_stride(&[], &whole.weights(|digit| digit.is)),
@@ -104,13 +104,19 @@ impl Lowering<'_> {
         self.threads = threads;
     }
 
+    /// The pass's axes, with the stages of each.
+    fn staged_dims(&self) -> Vec<StagedDim> {
+        let dim = |axis: &Axis| StagedDim { dim: axis.dim, stages: axis.method.stages().len() };
+        self.pass.axes.iter().map(dim).collect()
+    }
+
     /// Every part, one after the other.
     fn transform_parts(&mut self, parts: &[CoprimePart], places: &Places, batch: &[Digit]) {
         let space = self.tile_space(places);
-        let dim = &self.pass.axes[0].dim;
+        let dims = self.staged_dims();
         self.direction = Direction::Forward;
         for own in 0..parts.len() {
-            let line = Line::of((dim, parts), own, places, batch);
+            let line = Line::of((&dims, parts), own, places, batch);
             self.in_place(space, &line);
         }
         self.direction = self.pass.direction;

@@ -128,6 +128,10 @@ impl Lowering<'_> {
     /// Which of a group's points there are, on the way in and out: all but for the padding.
     fn bounds(&mut self, step: &Step<'_>, slot: u32, leaves: bool) -> Vec<Bound> {
         let (line, radix) = (step.line, step.layout.registers(&self.digits));
+        if line.part.kind == PartKind::Filter {
+            let on = self.inside(&step.layout, slot);
+            return vec![Bound::If(on); radix as usize];
+        }
         let on = if line.direct { self.inside(&step.layout, slot) } else { self.exists(&step.layout, slot) };
         let rest = self.linear(&step.layout, slot, &line.index);
         let (n, width) = (line.part.ends(leaves) as i64, line.index[step.stage]);
@@ -238,8 +242,11 @@ impl Lowering<'_> {
         if done == 1 {
             return vec![None; radix as usize];
         }
-        let mut weights = line.index.clone();
-        weights[..=stage].fill(0);
+        // The stages of another axis have nothing to do with it.
+        let axis = self.digits.all[stage].axis;
+        let later = |d: usize| d > stage && self.digits.all[d].axis == axis;
+        let weights: Vec<i64> =
+            line.index.iter().enumerate().map(|(d, &weight)| if later(d) { weight } else { 0 }).collect();
         let powers = self.stage_powers();
         let kind = TableKind::Stage { radix, done, powers };
         let at = self.linear(&step.layout, slot, &weights);

@@ -6,6 +6,13 @@ use crate::pass::{CoprimePart, PartKind, Pass, PassDim, TableKind};
 use super::digits::{Digit, Digits, Layout};
 use super::places::{Places, alone};
 
+/// A dimension and how many stages of a line it has.
+#[derive(Debug, Clone)]
+pub(super) struct StagedDim {
+    pub dim: PassDim,
+    pub stages: usize,
+}
+
 /// A part over all others, as it lies in shared memory.
 #[derive(Debug, Clone)]
 pub(super) struct Line<'a> {
@@ -25,9 +32,9 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Part `own` of an axis; `batch` are the tile's repeated dimensions.
+    /// Part `own` of an axis, or all axes that are convolved together; `batch` are the tile's repeated dimensions.
     pub fn of(
-        (dim, parts): (&PassDim, &'a [CoprimePart]),
+        (dims, parts): (&[StagedDim], &'a [CoprimePart]),
         own: usize,
         places: &Places,
         batch: &[Digit],
@@ -37,12 +44,19 @@ impl<'a> Line<'a> {
         let mut all = Vec::new();
         let mut strides = places.parts[own].strides.clone();
         let (mut index, mut frequency) = (Vec::new(), Vec::new());
-        let mut done = 1;
-        for &radix in &part.radices {
+        let (mut axis, mut begun, mut done) = (0, 0, 1);
+        let points = |begun: usize, stages: usize| {
+            part.radices[begun..].iter().take(stages).map(|&radix| u64::from(radix)).product::<u64>()
+        };
+        for (stage, &radix) in part.radices.iter().enumerate() {
+            if stage - begun == dims[axis].stages && axis + 1 < dims.len() {
+                (axis, begun, done) = (axis + 1, stage, 1);
+            }
+            let StagedDim { dim, stages } = &dims[axis];
             let filter = dim.filter * done as i64;
             frequency.push(done as i64);
             done *= u64::from(radix);
-            index.push((part.points() / done) as i64);
+            index.push((points(begun, *stages) / done) as i64);
             let weight = index[index.len() - 1];
             all.push(Digit {
                 size: radix,
@@ -52,7 +66,7 @@ impl<'a> Line<'a> {
                 store_index: dim.store_index as i64 * weight,
                 of: dim.of,
                 counts: dim.counts.map(|own| own as i64 * weight),
-                axis: Some(0),
+                axis: Some(axis),
                 filter,
                 input: weight,
                 output: weight,

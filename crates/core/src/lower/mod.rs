@@ -306,6 +306,9 @@ impl<'a> Lowering<'a> {
 
     fn run_stages(&mut self) {
         let pass = self.pass;
+        if let Some(part) = pass.convolved_together() {
+            return self.run_coprime(&[part]);
+        }
         if let [axis] = &pass.axes[..]
             && let Method::Coprime(parts) = &axis.method
         {

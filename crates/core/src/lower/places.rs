@@ -1,12 +1,12 @@
 //! Where the elements of an axis of coprime parts stand in shared memory: strides of the digits of every part's
 //! stages, chosen by counting bank conflicts of every stage and of the permuted ends.
 
-use crate::pass::{Coordinate, CoprimePart, PartKind, PassDim};
+use crate::pass::{Coordinate, CoprimePart, PartKind};
 use crate::tables;
 
 use super::digits::{Digit, Digits};
 use super::exchange::{BANK_ROW, wavefronts};
-use super::line::Line;
+use super::line::{Line, StagedDim};
 
 /// Where the tile's elements stand in shared memory.
 #[derive(Debug, Clone)]
@@ -78,7 +78,7 @@ enum Unit {
 /// Strides with the fewest bank conflicts for their length: repeated dimensions inside or outside of the parts, and
 /// pads between the digits. Those that span more than `most` elements only where none is shorter.
 pub(super) fn arrange(
-    (dim, parts): (&PassDim, &[CoprimePart]),
+    (dims, parts): (&[StagedDim], &[CoprimePart]),
     whole: &Digits,
     batch: &[Digit],
     threads: u32,
@@ -102,7 +102,7 @@ pub(super) fn arrange(
     let cost = |places: &Places| {
         let between: u64 = (0..parts.len())
             .map(|own| {
-                let line = Line::of((dim, parts), own, places, batch);
+                let line = Line::of((dims, parts), own, places, batch);
                 line.layouts()
                     .map(|layout| wavefronts(&line.digits, &layout, &line.strides, threads, complex_bytes).0)
                     .sum::<u64>()

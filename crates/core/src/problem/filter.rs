@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::address::extent;
+use super::blocks::Block;
 use super::{Direction, Kind, Problem, Storage, span};
 use crate::error::{Error, Side};
 
@@ -23,13 +24,18 @@ pub struct Filter {
     pub conjugate: bool,
     /// They are the spectra of reals, so that reals stay reals, and two lines of reals may go as one of complex numbers.
     pub hermitian: bool,
+    /// The blocks of each dimension of [`Problem::transform`] by which a convolution goes whose factors are those of a
+    /// shorter transform; empty: it is transformed whole.
+    pub blocks: Vec<Block>,
 }
 
 impl Problem {
     /// Length and distance of every dimension of the filter, in the order of [`Problem::dims`]; none without one.
-    fn filter_dims(&self) -> impl Iterator<Item = (u64, i64)> + Clone + '_ {
+    pub fn filter_dims(&self) -> impl Iterator<Item = (u64, i64)> + Clone + '_ {
         let strides = self.filter.iter().flat_map(|filter| filter.batch.iter().chain(&filter.transform));
-        self.dims().map(|dim| dim.n).zip(strides.copied())
+        let transform =
+            (0..self.transform.len()).map(|d| self.block(d).map_or(self.transform[d].n, |own| own.points));
+        self.batch.iter().map(|dim| dim.n).chain(transform).zip(strides.copied())
     }
 
     /// From the lowest element of the filter to one past the highest, in complex elements; empty without one.
@@ -58,6 +64,7 @@ impl Problem {
         if self.transform.iter().all(|dim| dim.n == 1) {
             return Err(Error::FilterPoints);
         }
+        self.check_blocks()?;
         let (lowest, highest) = extent(filter.offset, self.filter_dims());
         super::validate::check_ends(Side::Filter, filter.offset, (lowest, highest))
     }

@@ -1,7 +1,7 @@
 //! From what a caller says to what is right: refusals first, then the canonical form.
 
 use super::address::{AddressSet, extent};
-use super::{Dim, ELEMENT_LIMIT, Format, Kind, Placement, Problem, Storage, Window, half};
+use super::{Dim, ELEMENT_LIMIT, Format, Kind, Placement, Problem, Storage, half};
 use crate::error::{Error, Side, Tensor};
 
 /// Collisions between interleaved strides are searched for among this many elements at most.
@@ -198,15 +198,17 @@ impl Problem {
         let strides =
             filter.as_mut().map(|filter| [&mut filter.transform, &mut filter.batch].map(std::mem::take));
         let [of_transform, of_batch] = strides.unwrap_or_default();
+        let mut blocks =
+            filter.as_mut().map(|filter| std::mem::take(&mut filter.blocks)).unwrap_or_default().into_iter();
         let mut windows = std::mem::take(&mut self.windows).into_iter();
         let mut strides = of_transform.into_iter();
-        let mut transform: Vec<(Dim, Option<[Window; 2]>, Option<i64>)> = std::mem::take(&mut self.transform)
+        let mut transform: Vec<_> = std::mem::take(&mut self.transform)
             .into_iter()
-            .map(|dim| (dim, windows.next(), strides.next()))
+            .map(|dim| (dim, windows.next(), strides.next(), blocks.next()))
             .collect();
         transform.retain(|(dim, ..)| dim.n > 1);
         transform.sort_by_key(|(dim, ..)| by_output(dim));
-        self.windows = transform.iter().filter_map(|&(_, sides, _)| sides).collect();
+        self.windows = transform.iter().filter_map(|&(_, sides, ..)| sides).collect();
         let mut strides = of_batch.into_iter();
         let mut batch: Vec<(Dim, i64)> =
             self.batch.drain(..).map(|dim| (dim, strides.next().unwrap_or(0))).collect();
@@ -227,7 +229,8 @@ impl Problem {
             batch.remove(outer);
         }
         if let Some(filter) = &mut filter {
-            filter.transform = transform.iter().filter_map(|&(.., stride)| stride).collect();
+            filter.transform = transform.iter().filter_map(|&(_, _, stride, _)| stride).collect();
+            filter.blocks = transform.iter().filter_map(|&(.., block)| block).collect();
             filter.batch = batch.iter().map(|&(_, stride)| stride).collect();
         }
         self.filter = filter;

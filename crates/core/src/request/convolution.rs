@@ -50,14 +50,14 @@ pub struct Convolution {
     block: Option<u64>,
 }
 
-/// A convolution as pure data: one problem makes a spectrum of the kernels, the others use it.
+/// A convolution as pure data: one problem makes a spectrum of the kernels, the other uses it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Convolved {
     /// From the kernels to their spectra, which are complex, natural in order, and scaled by one over their points.
     pub prepare: Problem,
-    /// From the images to the results. Of several, each writes its part of the results, in any order.
-    pub parts: Vec<Problem>,
+    /// From the images to the results.
+    pub part: Problem,
     /// Points that are transformed along each dimension: those of a spectrum.
     pub padded: Vec<u64>,
     /// Points of one result along each dimension.
@@ -148,8 +148,9 @@ impl Convolution {
         self.precision(Precision::F64)
     }
 
-    /// Cuts a signal of one dimension into overlapping blocks of so many points each, which are transformed by themselves
-    /// (overlap-save); 0: does not cut it. Without this call the cheaper of both is taken.
+    /// Cuts images into overlapping blocks of so many points along each dimension, which are transformed by themselves
+    /// (overlap-save): of fewer along dimensions that are shorter; 0: does not cut them. Without this call the cheaper of
+    /// both is taken.
     #[must_use]
     pub fn blocks(mut self, points: u64) -> Self {
         self.block = Some(points);
@@ -246,7 +247,7 @@ impl Convolution {
             [Window::new(0, own.n), Window::new(first, own.len)]
         });
         let part = self.part(padded, windows.collect(), &self.image, &shape)?;
-        Ok(Convolved { prepare, parts: vec![part.validated()?], padded: padded.to_vec(), shape })
+        Ok(Convolved { prepare, part: part.validated()?, padded: padded.to_vec(), shape })
     }
 
     /// From the kernels to their spectra.
@@ -286,6 +287,7 @@ impl Convolution {
             batch: vec![0, size(padded)?],
             conjugate: self.correlate,
             hermitian: self.real[1],
+            blocks: Vec::new(),
         };
         Ok(Problem { input, output, windows, filter: Some(filter), ..self.plain(dims, batch)? })
     }

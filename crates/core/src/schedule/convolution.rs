@@ -157,7 +157,7 @@ impl Scheduler<'_> {
         pass.twiddle = Some(lengths[d]);
         number(&mut pass, &digits[..last], lengths.len() - 1);
         if by == By::Filter {
-            self.filtered(&mut pass, d, &digits.iter().map(|digit| digit.before).collect::<Vec<_>>());
+            self.filtered(&mut pass, &[d], &digits.iter().map(|digit| digit.before).collect::<Vec<_>>());
         }
         pass
     }

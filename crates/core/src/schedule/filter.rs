@@ -1,23 +1,24 @@
-//! To the frequencies, through a product, and back: all dimensions but the first go out as they would by themselves, one
-//! pass takes the first there, through the product and back while its lines are on the chip, and the others go home. One
-//! dimension alone is thus one pass, two are three. What is padded is not read, what is zero or cropped is not moved between
-//! the passes (`schedule/window.rs`). A first dimension that does not fit on the chip goes by columns, as a chirp's
+//! To the frequencies, through a product, and back: as many dimensions as a block holds go there, through the product and
+//! back in one pass, from the first on; the others go out before, as they would by themselves, and home after it. What fits
+//! the chip is thus one pass, larger images are three. What is padded is not read, what is zero or cropped is not moved
+//! between the passes (`schedule/window.rs`). A first dimension that does not fit on the chip goes by columns, as a chirp's
 //! convolution does (`schedule/convolution.rs`).
 //!
 //! Reals with a filter that keeps reals real go two lines as one complex number: what comes out of the real parts is the
 //! real part of what comes out.
 
+use crate::cost;
 use crate::error::Error;
 use crate::lower::tile;
 use crate::pass::{CoprimePart, Factors, Method, PartKind, Pass};
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Dim, Direction, Format, Problem};
+use crate::problem::{Dim, Direction, Format, Placement, Problem};
 use crate::solve::padding;
 use crate::target::Limits;
 
 use super::convolution::By;
-use super::{Place, Schedule, Scheduler, no_plan};
+use super::{Place, Schedule, Scheduler, no_plan, on_chip_method};
 
 /// Schedules a problem with a filter.
 pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
@@ -28,7 +29,10 @@ pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, E
     let problem = &problem.clone().validated()?;
     for part in parts(problem) {
         let mut scheduler = Scheduler::new(&part, limits, &planner, true);
-        let plans = scheduler.filter()?;
+        let plans = match part.blocks() {
+            Some(blocks) => scheduler.by_blocks(&blocks)?,
+            None => scheduler.filter()?,
+        };
         whole.passes.extend(scheduler.passes);
         // What one part has left between its passes the next one may overwrite.
         for (at, elements) in scheduler.regions.into_iter().enumerate() {
@@ -77,6 +81,18 @@ impl Scheduler<'_> {
     fn filter(&mut self) -> Result<Vec<Plan>, Error> {
         let problem = self.problem;
         let (input, output) = (self.caller_side(false), self.caller_side(true));
+        let all: Vec<usize> = (0..problem.transform.len()).collect();
+        // Elements that move in place would be overwritten before others have read them.
+        let moves = problem.placement == Placement::InPlace && problem.moves();
+        if all.len() > 1
+            && !moves
+            && let Some((plans, pass)) = self.turn_on_chip(&all, &self.points_of(&all), &input, &output)
+        {
+            self.passes.push(pass);
+            self.look(&all, 0, [&input, &output]);
+            self.finish();
+            return Ok(plans);
+        }
         let others = &problem.transform[1..];
         let plan = |dim: &Dim| self.planner.best(dim.n).ok_or_else(|| no_plan(dim.n, self.limits));
         // The first dimension has no plan of its own.
@@ -104,10 +120,15 @@ impl Scheduler<'_> {
                 self.look_out(group, first, to);
             }
         }
-        if let Some(pass) = self.passes.last_mut() {
-            pass.scale *= problem.scale;
-        }
+        self.finish();
         Ok(plans)
+    }
+
+    /// The problem's factor goes with the last pass.
+    pub(super) fn finish(&mut self) {
+        if let Some(pass) = self.passes.last_mut() {
+            pass.scale *= self.problem.scale;
+        }
     }
 
     /// A region that holds every frequency of all dimensions but the first, and of that what input or output hold.
@@ -124,9 +145,9 @@ impl Scheduler<'_> {
         let n = self.problem.transform[0].n;
         let first = self.passes.len();
         let lengths = self.points_of(&[0]);
-        if let Some((radices, pass)) = self.turn_on_chip(&lengths, src, dst) {
+        if let Some((mut own, pass)) = self.turn_on_chip(&[0], &lengths, src, dst) {
             self.passes.push(pass);
-            *plan = Plan::MixedRadix(radices);
+            *plan = own.swap_remove(0);
         } else {
             let parts = self.parts_of(n).ok_or_else(|| no_turn(n, self.limits))?;
             self.convolution(0, By::Filter, &parts, &lengths, src, dst);
@@ -137,21 +158,33 @@ impl Scheduler<'_> {
         Ok(())
     }
 
-    /// The cheapest way to convolve lines in one pass; `None`: the chip does not hold them.
-    fn turn_on_chip(&self, lengths: &[u64], src: &Place, dst: &Place) -> Option<(Vec<u32>, Pass)> {
-        let n = lengths[0];
-        let mut best: Option<(f64, Vec<u32>, Pass)> = None;
-        for radices in padding::stages_of(n) {
-            let part =
-                CoprimePart { n, kind: PartKind::Filter, chirp: None, band: None, radices: radices.clone() };
-            let mut pass = self.single(0, Method::Coprime(vec![part]), lengths, src, dst);
-            self.filtered(&mut pass, 0, &[1]);
+    /// The cheapest way to convolve along some dimensions in one pass, the first of them outermost; `None`: the chip does
+    /// not hold them.
+    pub(super) fn turn_on_chip(
+        &self,
+        dims: &[usize],
+        lengths: &[u64],
+        src: &Place,
+        dst: &Place,
+    ) -> Option<(Vec<Plan>, Pass)> {
+        let points = dims.iter().try_fold(1_u64, |all, &d| all.checked_mul(lengths[d]))?;
+        if points > self.planner.max_convolution() {
+            return None;
+        }
+        let mut best: Option<(f64, Vec<Plan>, Pass)> = None;
+        for stages in stages_of_all(dims.iter().map(|&d| lengths[d])) {
+            let plans: Vec<Plan> = stages.into_iter().map(Plan::MixedRadix).collect();
+            let mut pass = self.pass(dims, &plans, src, dst);
+            for (axis, plan) in pass.axes.iter_mut().zip(&plans) {
+                axis.method = there_and_back(plan);
+            }
+            self.filtered(&mut pass, dims, &[1]);
             let Some(choice) = tile::choose(&pass, self.limits) else { continue };
             if best.as_ref().is_none_or(|(least, ..)| choice.cost < *least) {
-                best = Some((choice.cost, radices, pass));
+                best = Some((choice.cost, plans, pass));
             }
         }
-        best.map(|(_, radices, pass)| (radices, pass))
+        best.map(|(_, plans, pass)| (plans, pass))
     }
 
     /// Parts of a length whose lines do not fit on the chip: columns, and last what does.
@@ -171,21 +204,61 @@ impl Scheduler<'_> {
         })
     }
 
-    /// Gives a pass that convolves dimension `d` its filter. `digits` are the weights in its frequency of what the pass is
-    /// repeated over, behind the other dimensions, and last of its axis.
-    pub(super) fn filtered(&self, pass: &mut Pass, d: usize, digits: &[u64]) {
+    /// Gives a pass that convolves some dimensions its filter. `digits` are the weights in the frequency of the first of
+    /// them of what the pass is repeated over, behind the other dimensions, and last of its axis.
+    pub(super) fn filtered(&self, pass: &mut Pass, dims: &[usize], digits: &[u64]) {
         let problem = self.problem;
         let Some(filter) = &problem.filter else { return };
         let strides: Vec<i64> = filter.transform.iter().chain(&filter.batch).copied().collect();
-        let others = strides.iter().enumerate().filter(|&(at, _)| at != d).map(|(_, &stride)| stride);
+        let others =
+            strides.iter().enumerate().filter(|(at, _)| !dims.contains(at)).map(|(_, &stride)| stride);
         let (last, before) = digits.split_last().unwrap_or((&1, &[]));
-        let own = before.iter().map(|&weight| strides[d] * weight as i64);
+        let own = before.iter().map(|&weight| strides[dims[0]] * weight as i64);
         pass.batch.iter_mut().zip(others.chain(own)).for_each(|(dim, stride)| dim.filter = stride);
-        pass.axes[0].dim.filter = strides[d] * *last as i64;
+        for (axis, &d) in pass.axes.iter_mut().zip(dims) {
+            axis.dim.filter = strides[d];
+        }
+        pass.axes[0].dim.filter *= *last as i64;
         let (offset, span) = (filter.offset, problem.filter_span().end);
         pass.filter = Some(Factors { offset, span, conjugate: filter.conjugate });
     }
 }
+
+/// An axis that goes there, through the product and back.
+fn there_and_back(plan: &Plan) -> Method {
+    let Plan::MixedRadix(radices) = plan else { return on_chip_method(plan) };
+    let kind = PartKind::Filter;
+    Method::Coprime(vec![CoprimePart {
+        n: plan.len(),
+        kind,
+        chirp: None,
+        band: None,
+        radices: radices.clone(),
+    }])
+}
+
+/// Stages of each of some lengths, in every combination of the few that promise to be cheapest: of several lengths, fewer.
+fn stages_of_all(lengths: impl Iterator<Item = u64>) -> Vec<Vec<Vec<u32>>> {
+    let mut each: Vec<Vec<Vec<u32>>> = lengths.map(padding::stages_of).collect();
+    if each.len() > 1 {
+        let cost = |radices: &Vec<u32>| radices.iter().map(|&radix| cost::padded_stage(radix)).sum::<f64>();
+        for own in &mut each {
+            own.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+            own.truncate(FEW);
+        }
+    }
+    let mut all = vec![Vec::new()];
+    for own in each {
+        let with = |known: &Vec<Vec<u32>>| {
+            own.iter().map(|radices| [&known[..], &[radices.clone()]].concat()).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(with).collect();
+    }
+    all
+}
+
+/// Ways to spell each of several lengths.
+const FEW: usize = 2;
 
 fn no_turn(n: u64, limits: &Limits) -> Error {
     Error::Plan {

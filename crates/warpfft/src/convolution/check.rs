@@ -9,7 +9,6 @@ use warpfft_core::request::Mode;
 use super::ConvolutionPlan;
 use crate::error::Error;
 use crate::host::{Planes, PlanesMut};
-use crate::plan::Plan;
 use crate::verify::numbers::{Numbers, Sample, fresh_seed};
 
 /// Products that are summed at most, unless a few results alone have more.
@@ -59,8 +58,7 @@ impl ConvolutionPlan {
     /// What the relative error in the Euclidean norm may be, for data that is like random numbers: that of three
     /// transforms, and what their products add.
     pub fn error_bound(&self) -> f64 {
-        let there = self.parts.iter().map(Plan::error_bound).fold(0.0, f64::max);
-        2.0 * (self.prepare.error_bound() + 2.0 * there)
+        2.0 * (self.prepare.error_bound() + 2.0 * self.part.error_bound())
     }
 
     /// Runs the plan on random data and compares some of the results with their sums in double-double precision; makes sure

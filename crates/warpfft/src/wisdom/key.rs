@@ -89,6 +89,9 @@ pub fn problem_key(problem: &Problem) -> String {
         let strides: Vec<String> = filter.transform.iter().chain(&filter.batch).map(i64::to_string).collect();
         let real = if filter.hermitian { " real" } else { "" };
         let _ = write!(key, " filter {}{real}", strides.join(":"));
+        for block in &filter.blocks {
+            let _ = write!(key, " block {}:{}", block.points, block.kernel);
+        }
     }
     let reals = [problem.input, problem.output].map(|format| format == Format::Real);
     if problem.kind == Kind::Complex && reals != [false; 2] {

@@ -29,7 +29,7 @@ impl Convolution {
         let padded: Vec<u64> = along.iter().map(|own| cheapest(own.least)).collect();
         let fits = |padded: &[u64]| {
             let whole = self.whole(along, padded).ok()?;
-            whole.parts.iter().all(|part| schedule::schedule(part, limits).is_ok()).then_some(())
+            schedule::schedule(&whole.part, limits).is_ok().then_some(())
         };
         if fits(&padded).is_some() {
             return Ok(padded);

@@ -1,10 +1,12 @@
 //! Problems of which memory does not hold every point, or has reals on a complex side: points are gathered into arrays of
 //! our own, all of them, transformed there, and those that are wanted scattered from there.
 
+use std::borrow::Cow;
+
 use num_complex::Complex;
 use rayon::prelude::*;
 use warpfft_core::error::Side;
-use warpfft_core::problem::{Dim, Direction, Format, Growth, Placement, Problem, Window};
+use warpfft_core::problem::{Blocks, Dim, Direction, Format, Growth, Placement, Problem, Window};
 use warpfft_core::program::Program;
 
 use super::plan::CpuPlan;
@@ -24,6 +26,10 @@ const POINTS: u64 = 1 << 21;
 /// A problem as plain transforms of packed arrays, with what gathers and scatters around them.
 pub(super) struct Around<T> {
     problem: Problem,
+    /// Points along each dimension of one array.
+    lengths: Vec<u64>,
+    /// The blocks of each dimension, where it goes by them: each is an array.
+    blocks: Option<Vec<Blocks>>,
     /// So many arrays in place.
     plan: CpuPlan<T>,
     together: u64,
@@ -31,13 +37,13 @@ pub(super) struct Around<T> {
     back: Option<(CpuPlan<T>, Vec<isize>)>,
 }
 
-/// The plain problem of so many packed arrays in place.
-fn packed(problem: &Problem, together: u64) -> Problem {
+/// The plain problem of so many packed arrays of these lengths in place.
+fn packed(problem: &Problem, lengths: &[u64], together: u64) -> Problem {
     let mut stride = 1;
     let mut dims: Vec<Dim> = Vec::new();
-    for dim in problem.transform.iter().rev() {
-        dims.insert(0, Dim::new(dim.n, stride, stride));
-        stride *= dim.n as i64;
+    for &n in lengths.iter().rev() {
+        dims.insert(0, Dim::new(n, stride, stride));
+        stride *= n as i64;
     }
     Problem {
         transform: dims,
@@ -54,6 +60,11 @@ fn packed(problem: &Problem, together: u64) -> Problem {
     }
 }
 
+/// Blocks of one transform: 1 where it goes whole.
+fn blocks_of_one(blocks: Option<&[Blocks]>) -> u64 {
+    blocks.unwrap_or_default().iter().map(|own| own.count).product()
+}
+
 impl<T: CpuReal> Around<T> {
     /// `make` gives the plan of a plain problem.
     pub fn new(
@@ -62,41 +73,75 @@ impl<T: CpuReal> Around<T> {
     ) -> Result<Self, Error> {
         // What each index reads and writes is taken on trust below.
         let problem = problem.clone().validated()?;
-        let (points, count) = (problem.points(), problem.batch_count());
+        let blocks = problem.blocks();
+        let lengths: Vec<u64> = match &blocks {
+            Some(blocks) => blocks.iter().map(|own| own.points).collect(),
+            None => problem.transform.iter().map(|dim| dim.n).collect(),
+        };
+        let points = lengths.iter().product::<u64>();
+        let count = problem.batch_count() * blocks_of_one(blocks.as_deref());
         // What one transform writes in place another may have still to read.
         let in_place = problem.placement == Placement::InPlace;
         let together = if in_place { count } else { (POINTS / points).clamp(1, count) };
-        let there = packed(&problem, together);
+        let there = packed(&problem, &lengths, together);
         let Some(filter) = &problem.filter else {
-            return Ok(Self { plan: make(&there)?, problem, together, back: None });
+            return Ok(Self { plan: make(&there)?, problem, lengths, blocks, together, back: None });
         };
         // The factor follows the product, on the way back.
         let plan = make(&Problem { scale: 1.0, ..there.clone() })?;
         let back = make(&Problem { direction: Direction::Inverse, ..there })?;
         let mut factors = vec![0];
-        for (dim, &stride) in problem.transform.iter().zip(&filter.transform) {
-            let along = |at: isize| (0..dim.n).map(move |k| at + k as isize * stride as isize);
+        for (&n, &stride) in lengths.iter().zip(&filter.transform) {
+            let along = |at: isize| (0..n).map(move |k| at + k as isize * stride as isize);
             factors = factors.into_iter().flat_map(along).collect();
         }
-        Ok(Self { problem, plan, together, back: Some((back, factors)) })
+        Ok(Self { problem, plan, lengths, blocks, together, back: Some((back, factors)) })
     }
 
-    /// The element of each of a side's points of the first transform, and the point's place in our array.
-    fn places(&self, side: Side) -> Vec<(isize, usize)> {
+    /// The element of each of a side's points of a block of the first transform, and the point's place in our array.
+    fn places(&self, side: Side, block: u64) -> Vec<(isize, usize)> {
         let problem = &self.problem;
+        let numbers = self.numbers(block);
         let mut all = vec![(0, 0)];
         for (d, dim) in problem.transform.iter().enumerate() {
-            let window: Window = problem.window(d, side);
             let stride = if side == Side::Input { dim.is } else { dim.os } as isize;
-            let n = dim.n;
-            let along = |(element, place): (isize, usize)| {
-                (0..window.len).map(move |i| {
-                    (element + i as isize * stride, place * n as usize + window.point(i, n) as usize)
-                })
+            let n = self.lengths[d] as usize;
+            // Index in memory of point `first`, and the points that there are.
+            let along: Vec<(isize, usize)> = match &self.blocks {
+                Some(blocks) => {
+                    let own = blocks[d];
+                    let begin = (numbers[d] * own.kept) as i64;
+                    let (before, points, held) = match side {
+                        Side::Input => (own.before, 0..own.points, own.held[0]),
+                        _ => (own.from, own.from..own.from + own.kept, own.held[1]),
+                    };
+                    let at = |point: u64| (begin + point as i64 - before as i64, point as usize);
+                    points
+                        .map(at)
+                        .filter(|(at, _)| (0..held as i64).contains(at))
+                        .map(|(at, p)| (at as isize, p))
+                        .collect()
+                }
+                None => {
+                    let window: Window = problem.window(d, side);
+                    (0..window.len).map(|i| (i as isize, window.point(i, dim.n) as usize)).collect()
+                }
             };
-            all = all.into_iter().flat_map(along).collect();
+            let each = |(element, place): (isize, usize)| {
+                along.iter().map(move |&(at, point)| (element + at * stride, place * n + point))
+            };
+            all = all.into_iter().flat_map(each).collect();
         }
         all
+    }
+
+    /// The number along each dimension of a block.
+    fn numbers(&self, mut block: u64) -> Vec<u64> {
+        let mut numbers = vec![0; self.lengths.len()];
+        for (number, own) in numbers.iter_mut().zip(self.blocks.as_deref().unwrap_or_default()).rev() {
+            (*number, block) = (block % own.count, block / own.count);
+        }
+        numbers
     }
 
     /// Where a transform begins in the input, in the output, and in the filter.
@@ -120,7 +165,7 @@ impl<T: CpuReal> Around<T> {
     }
 
     fn array(&self) -> Result<Vec<Complex<T>>, Error> {
-        let elements = self.problem.points().saturating_mul(self.together);
+        let elements = self.lengths.iter().product::<u64>().saturating_mul(self.together);
         let bytes = elements.saturating_mul(size_of::<Complex<T>>() as u64);
         room::ask(bytes, "processor")?;
         let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
@@ -164,15 +209,24 @@ impl<T: CpuReal> Execute for Around<T> {
         let filters: &[Complex<T>] =
             if job.filter.is_empty() { &[] } else { bytemuck::cast_slice(job.filter) };
         let mut array = self.array()?;
-        let [reads, writes] = [Side::Input, Side::Output].map(|side| self.places(side));
-        let (points, count) = (self.problem.points() as usize, self.problem.batch_count());
+        let each = blocks_of_one(self.blocks.as_deref());
+        let (points, count) =
+            (self.lengths.iter().product::<u64>() as usize, self.problem.batch_count() * each);
+        // Where all arrays are alike, they have the same places.
+        let alike =
+            [Side::Input, Side::Output].map(|side| if each == 1 { self.places(side, 0) } else { Vec::new() });
+        let places = |side: Side, item: u64| {
+            let known = &alike[usize::from(side == Side::Output)];
+            if each == 1 { Cow::Borrowed(&known[..]) } else { Cow::Owned(self.places(side, item % each)) }
+        };
         for first in (0..count).step_by(self.together as usize) {
             let own = (count - first).min(self.together) as usize;
             let items = array[..own * points].par_chunks_exact_mut(points).enumerate();
             items.for_each(|(item, array)| {
-                let [start, ..] = self.begins(first + item as u64);
+                let item = first + item as u64;
+                let [start, ..] = self.begins(item / each);
                 array.fill(Complex::default());
-                for &(element, place) in &reads {
+                for &(element, place) in &*places(Side::Input, item) {
                     // SAFETY: the problem has been validated and the caller has checked that the arrays hold what it
                     // spans; nothing writes the input meanwhile.
                     array[place] = unsafe { input.get_any(start + element) };
@@ -182,7 +236,7 @@ impl<T: CpuReal> Execute for Around<T> {
             if let Some((back, factors)) = &self.back {
                 let items = array[..own * points].par_chunks_exact_mut(points).enumerate();
                 items.for_each(|(item, array)| {
-                    let start = self.begins(first + item as u64)[2];
+                    let start = self.begins((first + item as u64) / each)[2];
                     let filter = self.problem.filter.as_ref();
                     let conjugate = filter.is_some_and(|filter| filter.conjugate);
                     for (x, factor) in array.iter_mut().zip(factors) {
@@ -194,8 +248,9 @@ impl<T: CpuReal> Execute for Around<T> {
             }
             let items = array[..own * points].par_chunks_exact(points).enumerate();
             items.for_each(|(item, array)| {
-                let [_, start, _] = self.begins(first + item as u64);
-                for &(element, place) in &writes {
+                let item = first + item as u64;
+                let [_, start, _] = self.begins(item / each);
+                for &(element, place) in &*places(Side::Output, item) {
                     // SAFETY: as above; no two indices of a validated problem share an element of the output.
                     unsafe { output.set_any(start + element, array[place]) };
                 }
