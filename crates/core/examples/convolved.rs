@@ -3,6 +3,8 @@
 //! ```text
 //! cargo run --release -p warpfft-core --example convolved -- 64 1024x1024:15x15 8192:129
 //! ```
+//!
+//! Where `PTX` names a folder, the kernels are written there.
 
 use std::error::Error;
 use std::time::Instant;
@@ -18,13 +20,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     let batch: u64 = args.next().ok_or("usage: convolved BATCH IMAGE:KERNEL..")?.parse()?;
     for arg in args {
         let lengths = |text: &str| text.split('x').map(str::parse).collect::<Result<Vec<u64>, _>>();
-        let (image, kernel) = arg.split_once(':').ok_or("give IMAGE:KERNEL")?;
-        let asked = Convolution::new(lengths(image)?, lengths(kernel)?).mode(Mode::Same).batch(batch);
+        let parts: Vec<Vec<u64>> = arg.split(':').map(lengths).collect::<Result<_, _>>()?;
+        let [image, kernel, block @ ..] = &parts[..] else { return Err("give IMAGE:KERNEL[:BLOCK]".into()) };
+        let mut asked = Convolution::new(image.clone(), kernel.clone()).mode(Mode::Same).batch(batch);
+        if let [block] = block {
+            asked = asked.blocks_of(block.clone());
+        }
         for asked in [asked.clone().real(), asked] {
             let started = Instant::now();
             let problems = asked.problems(Some(&limits))?;
             let chosen = started.elapsed();
             let compiled = Compiled::of(&problems.part, &limits)?;
+            if let Some(folder) = std::env::var_os("PTX") {
+                let program = warpfft_core::compile(&problems.part, &limits)?;
+                for (i, kernel) in program.kernels.iter().enumerate() {
+                    let name = format!("{}_{:?}_{i}_sm90.ptx", arg.replace(':', "_"), asked.formats()[0]);
+                    let text = warpfft_core::emit::ptx(kernel, 90)?;
+                    std::fs::write(std::path::Path::new(&folder).join(name), text)?;
+                }
+            }
             println!("{arg} {:?}: {:?}, chosen in {chosen:.0?}", asked.formats()[0], problems.padded);
             for (pass, part) in compiled.schedule.passes.iter().zip(&compiled.parts) {
                 let cost = tile::assess(pass, &part.tile, &limits).map(|choice| choice.cost);

@@ -148,8 +148,8 @@ pub struct Model<'a> {
     cluster: u32,
     /// Several transforms in a tile.
     several: bool,
-    /// Several axes in a tile.
-    planes: bool,
+    /// Axes in a tile.
+    axes: usize,
     /// Every stage; its points are those of a block.
     stages: Vec<Stage>,
     /// Times that the tile's points go to permuted places, or come from there.
@@ -203,7 +203,7 @@ impl<'a> Model<'a> {
             elements,
             cluster,
             several: batch.iter().any(|&count| count > 1),
-            planes: pass.axes.len() > 1,
+            axes: pass.axes.len(),
             twiddled: pass.twiddle.is_some(),
             pads: [pass.load, pass.store].into_iter().flatten().any(|factor| factor.limit.is_some())
                 || pass.windows.iter().any(|own| !own.is_empty()),

@@ -15,8 +15,9 @@ use crate::report;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Convolutions")]
 pub struct ConvolveArgs {
-    /// Measure convolutions: lengths of the image and, behind a colon, of the kernel, like 8192:129 or 1024x1024:15x15
-    #[arg(long, value_name = "SHAPE:KERNEL", conflicts_with_all = ["shapes", "suite", "compare", "report", "kind", "in_place", "max_workspace"])]
+    /// Measure convolutions: lengths of the image and, behind a colon, of the kernel, like 8192:129 or 1024x1024:15x15;
+    /// behind another colon those of the blocks, if not the best, 0: not to cut it
+    #[arg(long, value_name = "SHAPE:KERNEL[:BLOCK]", conflicts_with_all = ["shapes", "suite", "compare", "report", "kind", "in_place", "max_workspace"])]
     convolve: Vec<Pair>,
 
     /// Which part of the convolution
@@ -32,9 +33,9 @@ pub struct ConvolveArgs {
     kernels: u64,
 }
 
-/// Shapes of image and kernel.
+/// Shapes of image and kernel, and of blocks that were asked for.
 #[derive(Debug, Clone)]
-struct Pair([Shape; 2]);
+struct Pair([Shape; 2], Option<Vec<u64>>);
 
 impl std::str::FromStr for Pair {
     type Err = String;
@@ -42,7 +43,9 @@ impl std::str::FromStr for Pair {
     fn from_str(text: &str) -> Result<Self, String> {
         let wanted =
             || format!("'{text}' is no pair of shapes; write both with a colon between, like 8192:129");
-        let (image, kernel) = text.split_once(':').ok_or_else(wanted)?;
+        let (image, rest) = text.split_once(':').ok_or_else(wanted)?;
+        let (kernel, block) =
+            rest.split_once(':').map_or((rest, None), |(kernel, block)| (kernel, Some(block)));
         let pair = [image.parse::<Shape>()?, kernel.parse::<Shape>()?];
         if pair[0].0.len() != pair[1].0.len() {
             return Err(format!(
@@ -51,7 +54,22 @@ impl std::str::FromStr for Pair {
                 pair[1].0.len()
             ));
         }
-        Ok(Self(pair))
+        let block = match block {
+            None => None,
+            Some("0") => Some(vec![0; pair[0].0.len()]),
+            Some(block) => {
+                let block: Vec<u64> = block.parse::<Shape>()?.0;
+                let rank = pair[0].0.len();
+                if block.len() != rank {
+                    return Err(format!(
+                        "'{text}' has {rank} dimensions, its blocks {}; give as many",
+                        block.len()
+                    ));
+                }
+                Some(block)
+            }
+        };
+        Ok(Self(pair, block))
     }
 }
 
@@ -82,7 +100,7 @@ impl ConvolveArgs {
                 "            image:kernel        padded passes     time us    copy us  copies     GB/s     error",
             )?;
         }
-        for Pair([image, kernel]) in &self.convolve {
+        for Pair([image, kernel], block) in &self.convolve {
             let _progress = Progress::start("measuring", None);
             let request = Convolution::new(image.0.clone(), kernel.0.clone())
                 .mode(self.mode.mode())
@@ -90,6 +108,10 @@ impl ConvolveArgs {
                 .batch(asked.batch)
                 .kernels(self.kernels)
                 .precision(asked.precision.precision());
+            let request = match block {
+                Some(block) => request.blocks_of(block.clone()),
+                None => request,
+            };
             let plan = device.convolution(&request)?;
             let measured = plan.measure(timing)?;
             // Few images say as much as many.

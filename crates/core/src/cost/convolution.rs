@@ -39,6 +39,9 @@ const SPLIT: f64 = 0.05;
 const STAYING_REGISTERS: u32 = 128;
 /// Copies that permuted ends add which take the tile piece by piece: each piece waits for its loads.
 const PIECEWISE: f64 = 0.3;
+/// Parts of what is said of lines that several dimensions take together: planes in three stages, planes in more, volumes. Of
+/// planes by 20 tiles timed on an H200, which it is off by 10% from; of volumes by two (1.3 and 1.65).
+const TOGETHER: [f64; 3] = [0.88, 1.03, 1.5];
 /// Registers beside a group and what its codelet needs.
 const BESIDE: u32 = 24;
 /// Room that pads take in shared memory, in parts of the tile.
@@ -133,7 +136,13 @@ impl Model<'_> {
         // The first and the last stage touch memory: what is a sector to a row is then more than one to the warps.
         let split = permuted == 0.0 && !(u64::from(threads) * self.bytes).is_multiple_of(32);
         let split = if split { SPLIT } else { 0.0 };
-        Some(busy * self.segments + START + large + few + pieces + split + self.few())
+        let together = match (self.axes, self.stages.len()) {
+            (0 | 1, _) => 1.0,
+            (2, ..=3) => TOGETHER[0],
+            (2, _) => TOGETHER[1],
+            _ => TOGETHER[2],
+        };
+        Some(together * (busy * self.segments + START + large + few + pieces + split + self.few()))
     }
 }
 

@@ -154,7 +154,7 @@ impl Model<'_> {
     fn lean(&self, threads: u32, demand: &Demand) -> u32 {
         let words = self.words();
         let twiddles = if self.twiddled { 12 * (words - 1) } else { 0 };
-        let beside = if self.planes && threads > 768 { 40 } else { 24 };
+        let beside = if (self.axes > 1) && threads > 768 { 40 } else { 24 };
         // Of two words each, what is held leaves no room for its addresses.
         let long = match (words > 1 && demand.slots > 1, demand.per_thread) {
             (true, 33..) => 48,
@@ -162,13 +162,13 @@ impl Model<'_> {
             _ => 0,
         };
         // Items of a fold are read four at a time, of two words each, and in planes each has a mirror image elsewhere.
-        let folds = match (self.staged > 0, self.planes) {
+        let folds = match (self.staged > 0, (self.axes > 1)) {
             (true, true) => 40 * (words - 1),
             (true, false) => 24 * (words - 1),
             (false, _) => 0,
         };
         // Of what is converted on the way, a fold of planes holds both for a moment: without this, 64 x 64 halves spilled.
-        let kept = if self.staged > 0 && self.planes && self.short.any() { 8 } else { 0 };
+        let kept = if self.staged > 0 && (self.axes > 1) && self.short.any() { 8 } else { 0 };
         let beside = beside + 6 * demand.uneven + kept;
         2 * words * demand.per_thread + demand.scratch + beside + twiddles + long + folds
     }
@@ -191,7 +191,7 @@ impl Model<'_> {
             uneven: demand.uneven,
             scratch: scratch.unwrap_or(0),
             several: self.several,
-            planes: self.planes,
+            planes: (self.axes > 1),
             twiddled: self.twiddled,
         }
     }

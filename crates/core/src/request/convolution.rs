@@ -47,7 +47,7 @@ pub struct Convolution {
     precision: Precision,
     /// Whether image, then kernel, are real.
     real: [bool; 2],
-    block: Option<u64>,
+    block: Option<Vec<u64>>,
 }
 
 /// A convolution as pure data: one problem makes a spectrum of the kernels, the other uses it.
@@ -152,8 +152,15 @@ impl Convolution {
     /// (overlap-save): of fewer along dimensions that are shorter; 0: does not cut them. Without this call the cheaper of
     /// both is taken.
     #[must_use]
-    pub fn blocks(mut self, points: u64) -> Self {
-        self.block = Some(points);
+    pub fn blocks(self, points: u64) -> Self {
+        let rank = self.image.len();
+        self.blocks_of(vec![points; rank])
+    }
+
+    /// The same with blocks of so many points along each dimension.
+    #[must_use]
+    pub fn blocks_of(mut self, points: impl Into<Vec<u64>>) -> Self {
+        self.block = Some(points.into());
         self
     }
 

@@ -46,7 +46,7 @@ pub(crate) fn stages_of(n: u64) -> Vec<Vec<u32>> {
 }
 
 /// Stages of a line that is convolved in one pass, at most: as many as places in shared memory are found for.
-const STAGES_OF_LINE: usize = crate::pass::MAX_STAGES;
+pub(crate) const STAGES_OF_LINE: usize = crate::pass::MAX_STAGES;
 
 /// Every way to spell a length in so many more radices, none larger than the last one.
 fn spell(radices: &mut Vec<u32>, rest: u64, stages: usize, visit: &mut dyn FnMut(&[u32])) {

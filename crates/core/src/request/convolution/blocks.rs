@@ -1,7 +1,6 @@
 //! Overlap-save: images in blocks that overlap by what the kernel reaches over, each convolved by itself, of which the
 //! points that no end has spoilt are kept. All blocks are one problem ([`crate::problem::Block`]).
 
-use crate::cost;
 use crate::error::Error;
 use crate::planner;
 use crate::problem::{Block, Problem, Window};
@@ -16,9 +15,9 @@ const KERNELS: [u64; 2] = [2, 64];
 /// A signal of fewer blocks is not cut.
 const FEWEST: u64 = 3;
 /// Lengths of the blocks of images and volumes.
-const LENGTHS: [u64; 14] = [8, 12, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160];
+const LENGTHS: [u64; 18] = [8, 12, 16, 24, 32, 36, 40, 48, 56, 64, 72, 80, 96, 112, 128, 144, 160, 256];
 /// Shapes of blocks that are scheduled, of those that promise to be cheap.
-const TRIED: usize = 24;
+const TRIED: usize = 64;
 
 impl Convolution {
     /// The problem in blocks, where these were asked for or are cheaper.
@@ -27,32 +26,38 @@ impl Convolution {
         along: &[Along],
         limits: Option<&Limits>,
     ) -> Result<Option<Convolved>, Error> {
-        let points = match self.block {
-            Some(0) => None,
+        let points = match &self.block {
+            Some(points) if points.iter().all(|&points| points == 0) => None,
             // There is nothing to transform by less than the whole.
             Some(_) if along.len() > 1 && along.iter().all(|own| own.reach() == 1) => None,
             Some(_) if self.mode == Mode::Periodic => {
                 return self.refused("a periodic image has no ends to cut it at; leave the blocks out");
             }
-            Some(points) => {
-                for own in along {
-                    // Shorter ones would be ends more than blocks.
-                    let least = 2 * own.k - 1;
-                    if points < least && points < own.reach() {
-                        return self.refused(format!(
-                            "blocks of {points} points keep less than the kernel has; give at least {least}"
-                        ));
-                    }
-                }
-                match along {
-                    [_] => Some(vec![points]),
-                    _ => Some(along.iter().map(|own| points.min(next_smooth(own.reach()))).collect()),
-                }
+            Some(points) if points.len() != along.len() => {
+                return self.refused("give blocks one number of points for each dimension");
             }
+            Some(points) => Some(self.asked_blocks(along, points)?),
             None if self.mode == Mode::Periodic => None,
             None => self.best_block(along, limits),
         };
         points.map(|points: Vec<u64>| self.cut(along, &points)).transpose()
+    }
+
+    /// Points of blocks that were asked for, of dimensions that are shorter fewer; 0: such a dimension is not cut.
+    fn asked_blocks(&self, along: &[Along], points: &[u64]) -> Result<Vec<u64>, Error> {
+        let own = |(own, &points): (&Along, &u64)| {
+            // Shorter ones would be ends more than blocks.
+            let (least, whole) = (2 * own.k - 1, next_smooth(own.reach()));
+            match points {
+                0 => Ok(whole),
+                points if points < least && points < own.reach() => self.refused(format!(
+                    "blocks of {points} points keep less than the kernel has; give at least {least}"
+                )),
+                points if along.len() == 1 => Ok(points),
+                points => Ok(points.min(whole)),
+            }
+        };
+        along.iter().zip(points).map(own).collect()
     }
 
     /// Points of blocks along each dimension that cost less than the whole; `None`: there are none.
@@ -65,30 +70,29 @@ impl Convolution {
         };
         let kept =
             |points: &[u64]| -> u64 { along.iter().zip(points).map(|(own, &n)| n - own.k + 1).product() };
+        let results: u64 = along.iter().map(|own| own.len).product();
         let cost = |points: &Vec<u64>| match limits {
             // There and back by as many doublings, on a processor whose caches hold a block.
             None => Some(points[0] as f64 * (points[0] as f64).log2() / kept(points) as f64),
             Some(limits) => {
-                let many = |all: u64| ((1 << 26) / all).max(2);
-                let one = Self { batch: many(points.iter().product()), kernels: 1, ..self.clone() };
-                let windows = along.iter().zip(points);
-                let windows = windows
-                    .map(|(own, &n)| [Window::whole(n), Window::new(0, n.min(n - own.k + 1))])
-                    .collect();
-                let shape: Vec<u64> = along.iter().zip(points).map(|(own, &n)| n - own.k + 1).collect();
-                let packed = one.part(points, windows, points, &shape).ok()?;
-                Some(moved(&packed.validated().ok()?, limits)? / (one.batch * kept(points)) as f64)
+                let one = Self { kernels: 1, ..self.clone() };
+                Some(moved(&one.cut(along, points).ok()?.part, limits)? / (self.batch * results) as f64)
             }
         };
-        let costed = shapes.into_iter().filter_map(|points| Some((cost(&points)?, points)));
+        // Blocks that end beyond the last result take as long as others.
+        let paid = |points: &[u64]| -> f64 {
+            let of = |(own, &n): (&Along, &u64)| own.paid(n) * (n - own.k + 1) as f64 / n as f64;
+            along.iter().zip(points).map(of).product()
+        };
+        let costed = shapes.into_iter();
+        let costed = costed.filter_map(|points| Some((cost(&points)? * paid(&points), points)));
         let (least, points) = costed.min_by(|a, b| a.0.total_cmp(&b.0))?;
         let whole = match limits {
             None => cost(&vec![next_smooth(along[0].least)]),
             Some(limits) => {
-                let one = Self { kernels: 1, block: Some(0), ..self.clone() };
+                let one = Self { kernels: 1, block: Some(vec![0]), ..self.clone() };
                 let padded = one.lengths(along, Some(limits)).ok()?;
                 let part = one.whole(along, &padded).ok()?.part;
-                let results: u64 = along.iter().map(|own| own.len).product();
                 moved(&part, limits).map(|all| all / (self.batch * results) as f64)
             }
         };
@@ -98,23 +102,21 @@ impl Convolution {
     /// Shapes of blocks of several dimensions that the device can hold, those that promise to be cheapest.
     fn shapes_of_blocks(&self, along: &[Along], limits: &Limits) -> Vec<Vec<u64>> {
         let most = planner::max_convolution(limits, self.precision);
-        let instructions = |n: u64| {
-            let stages = padding::stages_of(n).into_iter();
-            let all = stages.map(|radices| radices.into_iter().map(cost::padded_stage).sum::<f64>());
-            all.min_by(f64::total_cmp).unwrap_or(0.0)
+        // Points go to shared memory and back between any two steps, which is what takes the time.
+        let steps = |n: u64| {
+            let stages = padding::stages_of(n).into_iter().map(|radices| radices.len());
+            2 * stages.min().unwrap_or(padding::STAGES_OF_LINE)
         };
-        let mut shapes = vec![(1.0, 0.0, 1, Vec::new())];
+        let mut shapes = vec![(1.0, 0, 1, Vec::new())];
         for own in along {
             let whole = next_smooth(own.reach());
             let lengths = LENGTHS.into_iter().filter(|&n| n < whole && n >= 2 * own.k - 1 && n > 1);
             let lengths: Vec<u64> = lengths.chain([whole]).collect();
-            let with = |(spent, work, points, shape): &(f64, f64, u64, Vec<u64>)| {
+            let with = |(spent, work, points, shape): &(f64, usize, u64, Vec<u64>)| {
                 let (spent, work, points) = (*spent, *work, *points);
                 let more = lengths.iter().filter(move |&&n| points.saturating_mul(n) <= most);
                 let one = |&n: &u64| {
-                    // Blocks that end beyond the last result are paid in full.
-                    let paid = (own.len.div_ceil(n - own.k + 1) * n) as f64 / own.len as f64;
-                    (spent * paid, work + 2.0 * instructions(n), points * n, [&shape[..], &[n]].concat())
+                    (spent * own.paid(n), work + steps(n), points * n, [&shape[..], &[n]].concat())
                 };
                 more.map(one).collect::<Vec<_>>()
             };
@@ -124,7 +126,7 @@ impl Convolution {
         shapes.retain(|(.., shape)| {
             along.iter().zip(shape).any(|(own, &n)| own.len.div_ceil(n - own.k + 1) > 1)
         });
-        let promise = |(spent, work, ..): &(f64, f64, u64, Vec<u64>)| spent * cost::padded_copies(*work);
+        let promise = |(spent, work, ..): &(f64, usize, u64, Vec<u64>)| spent * (*work as f64 - 1.0);
         shapes.sort_by(|a, b| promise(a).total_cmp(&promise(b)));
         shapes.into_iter().take(TRIED).map(|(.., shape)| shape).collect()
     }
@@ -160,6 +162,11 @@ impl Along {
     /// Points of the whole convolution.
     fn reach(&self) -> u64 {
         self.n + self.k - 1
+    }
+
+    /// Points that blocks of so many transform for each result.
+    fn paid(&self, points: u64) -> f64 {
+        (self.len.div_ceil(points - self.k + 1) * points) as f64 / self.len as f64
     }
 
     /// Lengths of the blocks of a signal.
