@@ -186,7 +186,7 @@ impl<'k> Machine<'k> {
         match inst.op {
             Op::Add | Op::Sub | Op::Mul | Op::Min | Op::Max if float => self.report.flops += active,
             Op::Fma => self.report.flops += 2 * active,
-            Op::Neg | Op::Convert | Op::Select => {}
+            Op::Neg | Op::Convert | Op::Bitcast | Op::Select => {}
             Op::Cmp(_) if float => {}
             _ => self.report.int_ops += active,
         }
