@@ -255,7 +255,7 @@ impl Row<'_> {
             "kind": self.kind,
             "shape": self.shape.0,
             "batch": batch,
-            "precision": format!("{:?}", self.problem.precision).to_ascii_lowercase(),
+            "precision": self.problem.precision.name(),
             "device": device.kind().to_string(),
             "device_name": device.name(),
             "seconds": self.measured.transform_seconds,

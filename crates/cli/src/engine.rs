@@ -18,6 +18,8 @@ pub struct Request {
     pub axes: Vec<usize>,
     /// Points along all axes.
     pub lengths: Lengths,
+    /// Arithmetic; `None`: that of the signal's numbers.
+    pub precision: Option<Precision>,
     /// Sign of the exponent.
     pub direction: Direction,
     /// Which direction is divided by the number of points.
@@ -61,7 +63,7 @@ pub struct Spectrum {
 /// Transforms a signal that has the lengths of the request's input.
 pub fn transform(signal: &Signal, request: &Request, kind: DeviceKind) -> Result<Spectrum, CliError> {
     let precision = signal.samples.precision();
-    let problem = problem(&signal.strides, request, precision)?;
+    let problem = problem(&signal.strides, request, request.precision.unwrap_or(precision))?;
     let count = request.lengths.output.iter().product();
     let mut samples = Samples::zeros(precision, request.kind.gives_reals(), count, "the result")?;
     let (plan, mut fallback) = plan(kind, &problem)?;

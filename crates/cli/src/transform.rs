@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::json;
+use warpfft::core::problem::Precision;
 
 use crate::engine::{self, Request, Spectrum};
 use crate::error::CliError;
@@ -136,7 +137,10 @@ impl Transform {
         }
         let started = Instant::now();
         let precision = self.precision.map(PrecisionArg::precision);
-        let signal = io::read(&self.input, Keep { precision, reals: self.kind.takes_reals() })?;
+        let signal = io::read(
+            &self.input,
+            Keep { precision: precision.map(Precision::on_host), reals: self.kind.takes_reals() },
+        )?;
         if self.kind.takes_reals() && !signal.real {
             return Err(CliError::ComplexInput { path: self.input.clone(), kind: self.kind.name() });
         }
@@ -146,7 +150,7 @@ impl Transform {
             plot::check(&lengths.output, &axes)?;
         }
         let (norm, max_workspace) = (self.norm, self.max_workspace);
-        let request = Request { kind: self.kind, axes, lengths, direction, norm, max_workspace };
+        let request = Request { kind: self.kind, axes, lengths, precision, direction, norm, max_workspace };
         let shape = signal.shape.clone();
         let signal = fit::fitted(signal, &request.lengths.input)?;
         let (axes, output_shape) = (&request.axes, &request.lengths.output);

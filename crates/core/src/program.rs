@@ -221,7 +221,8 @@ fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
         return Err(Error::Unsupported {
             what: "double precision".into(),
             device: limits.name.clone(),
-            would_work: "single precision, or the cpu device".into(),
+            would_work: "double-single arithmetic (about 48 bits), single precision, or the cpu device"
+                .into(),
         });
     }
     for (side, got) in [(Side::Input, problem.input), (Side::Output, problem.output)] {

@@ -5,7 +5,7 @@ use num_complex::Complex;
 #[cfg(test)]
 use crate::lower::twiddle::Powers;
 use crate::lower::twiddle::exact_powers;
-use crate::math::{index, twiddle};
+use crate::math::{double_single, index, twiddle};
 use crate::pass::{Coordinate, PartKind, TableKind};
 use crate::problem::Precision;
 use crate::program::Table;
@@ -26,6 +26,7 @@ pub fn build(kind: TableKind, precision: Precision) -> Table {
     match precision {
         Precision::F32 => Table::F32(reals.map(|x| x as f32).collect()),
         Precision::F64 => Table::F64(reals.collect()),
+        Precision::DoubleSingle => Table::F32(reals.flat_map(double_single::split).collect()),
     }
 }
 

@@ -3,13 +3,14 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use warpfft_core::problem::{Format, Placement, Problem};
+use warpfft_core::problem::{Format, Placement, Precision, Problem};
 use warpfft_core::program::Program;
 
 use crate::device::backend::{Execute, HostJob};
 use crate::device::{Device, DeviceKind};
 use crate::error::{Error, Which};
 use crate::host::{Planes, PlanesMut, Real};
+use crate::pairs;
 use crate::span::{self, Span};
 
 /// A problem made ready to run on one device: kernels compiled and loaded, tables on the device. It may be run
@@ -70,9 +71,25 @@ impl Plan {
     /// Transforms from one host array to another. On a GPU it copies the input there and the output back, so it
     /// is for trying things out and for data that lives on the host anyway.
     ///
+    /// A problem in double-single arithmetic takes and gives `f64`:
+    ///
+    /// ```
+    /// use warpfft::core::{request::Fft, target::Limits};
+    /// use warpfft::{Complex, Device};
+    ///
+    /// let problem = Fft::new([64]).double_single().build()?;
+    /// let plan = Device::sim(Limits::webgpu_min()).plan(&problem)?;
+    /// let input = vec![Complex::new(0.1, 0.0); 64];
+    /// let mut output = vec![Complex::default(); 64];
+    /// plan.run_host(&input, &mut output)?;
+    /// assert!((output[0].re - 6.4).abs() < 1e-13);
+    /// # Ok::<(), warpfft::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
-    /// The arrays do not fit the problem, or the device failed.
+    /// The arrays do not fit the problem, or the device failed; [`Error::Range`] for finite numbers beyond 3.4e38 in
+    /// double-single arithmetic.
     pub fn run_host<'a, T: Real>(
         &self,
         input: impl Into<Planes<'a, T>>,
@@ -86,7 +103,7 @@ impl Plan {
         let lengths = input.map(|plane| plane.len() as u64);
         span::check(&self.problem, Which::Input, self.problem.input, self.input, lengths)?;
         self.check_output(&output)?;
-        self.work.run(HostJob { input: Some(input), output })
+        self.run(HostJob { input: Some(input), output })
     }
 
     /// Transforms a host array in place.
@@ -105,7 +122,13 @@ impl Plan {
         let lengths = [output[0].len() as u64, output[1].len() as u64];
         span::check(&self.problem, Which::Output, self.problem.input, self.input, lengths)?;
         self.check_output(&output)?;
-        self.work.run(HostJob { input: None, output })
+        self.run(HostJob { input: None, output })
+    }
+
+    /// Runs on host memory. The processor takes double-single problems as they are handed over, in `f64`.
+    fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
+        let paired = self.problem.precision == Precision::DoubleSingle && self.work.program().is_some();
+        if paired { pairs::run(&*self.work, &self.problem, job) } else { self.work.run(job) }
     }
 
     pub(crate) fn work(&self) -> &(dyn Execute + 'static) {
@@ -123,7 +146,7 @@ impl Plan {
         if self.problem.placement != placement {
             return Err(Error::WrongPlacement { expected: self.problem.placement });
         }
-        if self.problem.precision != T::PRECISION {
+        if self.problem.precision.on_host() != T::PRECISION {
             return Err(Error::WrongPrecision { expected: self.problem.precision, got: T::PRECISION });
         }
         Ok(())

@@ -98,7 +98,7 @@ impl Plan {
     pub fn verify_with(&self, seed: u64) -> Result<Verification, Error> {
         match self.problem().precision {
             Precision::F32 => Check::<f32>::new(self, seed)?.verification(),
-            Precision::F64 => Check::<f64>::new(self, seed)?.verification(),
+            Precision::F64 | Precision::DoubleSingle => Check::<f64>::new(self, seed)?.verification(),
         }
     }
 }

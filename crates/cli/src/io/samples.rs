@@ -40,11 +40,11 @@ impl Samples {
         count: usize,
         what: &'static str,
     ) -> Result<Self, CliError> {
-        let mut samples = match (precision, real) {
+        let mut samples = match (precision.on_host(), real) {
             (Precision::F32, false) => Self::F32(Vec::new()),
-            (Precision::F64, false) => Self::F64(Vec::new()),
+            (_, false) => Self::F64(Vec::new()),
             (Precision::F32, true) => Self::Real32(Vec::new()),
-            (Precision::F64, true) => Self::Real64(Vec::new()),
+            (_, true) => Self::Real64(Vec::new()),
         };
         let bytes = count as u128 * u128::from(samples.element_bytes());
         let refused = || CliError::HostMemory { what, bytes };

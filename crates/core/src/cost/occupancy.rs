@@ -167,7 +167,16 @@ impl Model<'_> {
             (true, false) => 24 * (words - 1),
             (false, _) => 0,
         };
-        2 * words * demand.per_thread + demand.scratch + beside + 6 * demand.uneven + twiddles + long + folds
+        // What a sum of pairs needs for itself.
+        let pairs = if self.pairs { 8 } else { 0 };
+        2 * words * demand.per_thread
+            + demand.scratch
+            + beside
+            + 6 * demand.uneven
+            + twiddles
+            + long
+            + folds
+            + pairs
     }
 
     /// Shared memory of a block in bytes, without padding.

@@ -179,7 +179,8 @@ impl<'a> Lowering<'a> {
         let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads, rank: None };
         let real = match pass.precision {
             Precision::F32 => Type::F32,
-            Precision::F64 => Type::F64,
+            // Pairs of singles are made of what has been lowered.
+            Precision::F64 | Precision::DoubleSingle => Type::F64,
         };
         // Tables are to stay in the cache of a convolution, which reads more of them than of data.
         let convolves = pass.axes.iter().any(|axis| axis.method.convolves());

@@ -4,6 +4,7 @@
 //! in double-double arithmetic, and rounded once.
 
 pub mod dd;
+pub mod double_single;
 pub mod factor;
 pub mod index;
 pub mod reference;

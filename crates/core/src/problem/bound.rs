@@ -10,6 +10,7 @@
 //! does, and holds for programs that were tuned, cached, or made elsewhere.
 
 use super::{Kind, Precision, Problem, RealKind};
+use crate::math::double_single;
 use crate::math::factor::factorise;
 
 /// Squares of errors, in squares of half the distance from 1 to the next number: what [`Problem::error_bound_by`]
@@ -61,6 +62,7 @@ impl Problem {
         let unit = match self.precision {
             Precision::F32 => f64::from(f32::EPSILON) / 2.0,
             Precision::F64 => f64::EPSILON / 2.0,
+            Precision::DoubleSingle => double_single::UNIT,
         };
         let halved = match &self.kind {
             Kind::RealToComplex(dim) | Kind::ComplexToReal(dim) => Some(dim.n),

@@ -89,7 +89,7 @@ impl<'a> Link<'a> {
     }
 
     fn launch(&mut self, kernel: Kernel, bindings: Vec<Binding>) -> Result<(), Error> {
-        let kernel = optimise(kernel, self.limits)?;
+        let kernel = optimise(kernel, self.program.problem.precision, self.limits)?;
         let program = &mut self.program;
         let known = program.kernels.iter().position(|other| *other == kernel);
         let kernel = known.unwrap_or_else(|| {
@@ -170,12 +170,17 @@ fn name(pass: &Pass) -> String {
     name + match pass.precision {
         Precision::F32 => "_f32",
         Precision::F64 => "_f64",
+        Precision::DoubleSingle => "_double_single",
     }
 }
 
-fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Error> {
+fn optimise(kernel: Kernel, precision: Precision, limits: &Limits) -> Result<Verified<Kernel>, Error> {
     let name = kernel.name.clone();
-    pass::optimise(kernel, limits).map_err(|error| Error::Plan {
+    let kernel = match precision {
+        Precision::DoubleSingle => pass::double_single(kernel, limits),
+        Precision::F32 | Precision::F64 => Ok(kernel),
+    };
+    kernel.and_then(|kernel| pass::optimise(kernel, limits)).map_err(|error| Error::Plan {
         problem: format!("kernel {name}"),
         reason: error.to_string(),
         would_work: "the cpu device runs every problem".into(),

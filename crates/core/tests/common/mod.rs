@@ -6,6 +6,7 @@ use num_complex::Complex;
 use rand::Rng;
 use warpfft_core::kernel::Type;
 use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Options, Report, simulate_with};
+use warpfft_core::math::double_single::{join, split};
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
 use warpfft_core::program::{Binding, Program, Table};
 use warpfft_core::request::Fft;
@@ -39,8 +40,18 @@ impl Case {
             Placement::OutOfPlace => random(problem.output_span().end as usize, problem.precision),
         };
         let want = reference(problem, &input, &before);
-        let tolerance = if problem.precision == Precision::F32 { 1.5e-6 } else { 2e-15 };
+        let tolerance = match problem.precision {
+            Precision::F32 => 1.5e-6,
+            Precision::F64 => 2e-15,
+            Precision::DoubleSingle => problem.error_bound(),
+        };
         Self { input, before, want, tolerance }
+    }
+
+    /// Runs a program on the data; gives its error and what the simulator counted.
+    pub fn error(&self, program: &Program, limits: &Limits) -> (f64, Report) {
+        let (got, report) = run(program, limits, &self.input, &self.before).expect("it runs");
+        (error(&got, &self.want), report)
     }
 
     /// Runs a program on the data; gives what the simulator counted, or panics with what is wrong.
@@ -58,7 +69,11 @@ pub fn random(len: usize, precision: Precision) -> Vec<C64> {
     let mut rng = rand::rng();
     let mut real = || {
         let x: f64 = rng.random_range(-1.0..1.0);
-        if precision == Precision::F32 { f64::from(x as f32) } else { x }
+        match precision {
+            Precision::F32 => f64::from(x as f32),
+            Precision::F64 => x,
+            Precision::DoubleSingle => join(split(x)),
+        }
     };
     (0..len).map(|_| Complex::new(real(), real())).collect()
 }
@@ -68,6 +83,7 @@ fn planes(data: &[C64], format: Format, precision: Precision) -> Vec<GlobalBuffe
         GlobalBuffer::initialised(match precision {
             Precision::F32 => Memory::F32(reals.into_iter().map(|x| x as f32).collect()),
             Precision::F64 => Memory::F64(reals),
+            Precision::DoubleSingle => Memory::F32(reals.into_iter().flat_map(split).collect()),
         })
     };
     match format {
@@ -79,15 +95,19 @@ fn planes(data: &[C64], format: Format, precision: Precision) -> Vec<GlobalBuffe
     }
 }
 
-fn reals(buffer: &GlobalBuffer) -> Vec<f64> {
+fn reals(buffer: &GlobalBuffer, precision: Precision) -> Vec<f64> {
     match &buffer.data {
+        Memory::F32(v) if precision == Precision::DoubleSingle => {
+            v.chunks(2).map(|pair| join([pair[0], pair[1]])).collect()
+        }
         Memory::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
         Memory::F64(v) => v.clone(),
         other => panic!("unexpected element type {:?}", other.elem()),
     }
 }
 
-fn joined(buffers: &[GlobalBuffer], format: Format) -> Vec<C64> {
+fn joined(buffers: &[GlobalBuffer], format: Format, precision: Precision) -> Vec<C64> {
+    let reals = |buffer| reals(buffer, precision);
     match format {
         Format::Interleaved => reals(&buffers[0]).chunks(2).map(|z| Complex::new(z[0], z[1])).collect(),
         Format::Planar => {
@@ -123,7 +143,7 @@ pub fn run_in(
     options: &Options,
 ) -> Result<(Vec<C64>, Report), String> {
     let problem = &program.problem;
-    let elem = if problem.precision == Precision::F32 { Type::F32 } else { Type::F64 };
+    let elem = if problem.precision == Precision::F64 { Type::F64 } else { Type::F32 };
     let mut inputs = planes(input, problem.input, problem.precision);
     let mut outputs = planes(output, problem.output, problem.precision);
     let mut tables: Vec<GlobalBuffer> = program
@@ -170,7 +190,7 @@ pub fn run_in(
             }
         }
     }
-    Ok((joined(&outputs, problem.output), total))
+    Ok((joined(&outputs, problem.output, problem.precision), total))
 }
 
 /// All index tuples' (input, output) addresses of some dimensions.

@@ -131,7 +131,7 @@ impl CufftPlan {
         let mut handle = 0;
         // SAFETY: a place for the answer.
         check("cufftCreate", unsafe { (library.create)(&raw mut handle) })?;
-        let double = problem.precision == Precision::F64;
+        let double = problem.precision.on_host() == Precision::F64;
         let direction = if problem.direction == Direction::Forward { -1 } else { 1 };
         let mut plan = Self { library, handle, double, direction, workspace_bytes: 0, plan_seconds: 0.0 };
         if patient {

@@ -1,5 +1,6 @@
 //! Whether a candidate's output is that of the cost model's choice, on random data of the whole problem.
 
+use warpfft_core::math::double_single::{join, split};
 use warpfft_core::problem::{Placement, Precision, Problem};
 
 use crate::device::backend::HostJob;
@@ -14,6 +15,7 @@ pub(super) fn tolerance(precision: Precision) -> f64 {
     match precision {
         Precision::F32 => 1e-5,
         Precision::F64 => 1e-13,
+        Precision::DoubleSingle => 1e-12,
     }
 }
 
@@ -28,8 +30,11 @@ const PERIOD: u64 = (1 << 25) - 40;
 impl Planes {
     fn noise(bytes: [u64; 2], precision: Precision) -> Result<Self, Error> {
         let plane = |bytes: u64| {
-            let noise = measure::noise(bytes.min(PERIOD), precision == Precision::F64, "processor")?;
+            let noise = measure::noise(bytes.min(PERIOD), precision != Precision::F32, "processor")?;
             let mut words: Vec<u64> = bytemuck::pod_collect_to_vec(&noise);
+            if precision == Precision::DoubleSingle {
+                words.iter_mut().for_each(|word| *word = bytemuck::cast(split(f64::from_bits(*word))));
+            }
             let wanted = bytes.div_ceil(8) as usize;
             let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
             room::ask(bytes, "processor")?;
@@ -58,6 +63,9 @@ impl Planes {
                 Box::new(planes.flat_map(bytemuck::cast_slice::<u8, f32>).copied().map(f64::from))
             }
             Precision::F64 => Box::new(planes.flat_map(bytemuck::cast_slice::<u8, f64>).copied()),
+            Precision::DoubleSingle => {
+                Box::new(planes.flat_map(bytemuck::cast_slice::<u8, [f32; 2]>).copied().map(join))
+            }
         }
     }
 }
