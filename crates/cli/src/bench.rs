@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use warpfft::core::problem::Problem;
 use warpfft::{Device, Measurement, Timing, Wisdom};
 
+use crate::convolve::ConvolveArgs;
 use crate::error::CliError;
 use crate::options::{BatchArgs, DeviceArg, Shape, size};
 use crate::packed::{Kind, Packed};
@@ -21,7 +22,9 @@ Examples:
   warpfft bench 1024 4096 16384 --batch 1000
   warpfft bench 512x512 64x64x64 --precision f64 --device cpu --json
   warpfft bench 1024 1000 512x512 --kind r2c --batch 1000
+  warpfft bench 4096 --storage f16 --batch 10000
   warpfft bench 8x8 --kind dct2 --batch 100000 --in-place
+  warpfft bench --convolve 8192:129 --convolve 1024x1024:15x15 --batch 64
   warpfft bench --suite h200 --peers --csv out.csv --plot out.png
   warpfft bench --suite h200 --only 'f32 1d-two-*' --only 24x24x24 --budget 60 --csv out.csv
   warpfft bench --compare bench/h200-suite.csv out.csv --tolerance 5%
@@ -30,13 +33,14 @@ A copy reads and writes the bytes of input and output in the same run, on the sa
 fastest. Small data is spread over many buffers, so that neither works from the cache; 1.00 copies is the floor. GFLOP/s count \
 5 N log2 N for N points, half of it where the data is real. The error is the relative L2 distance from a more exact \
 transform of the same random data: of complex data in twice double precision, of real data on the processor in f64; - \
-means that it would take too long, or that this is the processor in f64.
+means that it would take too long, or that this is the processor in f64. Convolutions are timed with kernels that are \
+prepared; their error is that of some results against sums in twice double precision.
 
-Suites that are built in: h200, and h200-real of real data. A suite of one's own is a file of lines kind,precision,shape,batch[,group][,data] below a header of these names; \
+Suites that are built in: h200, h200-real of real data, and h200-half of f16 and bf16. A suite of one's own is a file of lines kind,precision,shape,batch[,group][,data] below a header of these names; \
 docs/performance.md says more.")]
 pub struct Bench {
     /// Lengths with x between: 1024, 512x512, 64x64x64
-    #[arg(required_unless_present_any = ["suite", "compare", "report"])]
+    #[arg(required_unless_present_any = ["suite", "compare", "report", "convolve"])]
     shapes: Vec<Shape>,
 
     #[command(flatten)]
@@ -71,6 +75,9 @@ pub struct Bench {
     json: bool,
 
     #[command(flatten)]
+    convolve: ConvolveArgs,
+
+    #[command(flatten)]
     suite: SuiteArgs,
 }
 
@@ -78,8 +85,8 @@ pub struct Bench {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Suites")]
 struct SuiteArgs {
-    /// Measure a whole suite: h200, h200-real, or a file
-    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["shapes", "json", "kind", "batch", "precision"])]
+    /// Measure a whole suite: h200, h200-real, h200-half, or a file
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["shapes", "json", "kind", "batch", "precision", "storage"])]
     suite: Option<String>,
 
     /// Only rows with all these words: kind, precision, shape, batch:COUNT or group, * for anything; several: any
@@ -164,6 +171,10 @@ impl Bench {
         if let Some(csv) = &self.suite.report {
             return suite::report(csv, self.suite.into.as_deref(), self.suite.plot.as_deref());
         }
+        if !self.convolve.is_empty() {
+            let timing = Timing { budget: Duration::from_secs_f64(self.seconds), in_cache: self.in_cache };
+            return self.convolve.run(&self.device()?, &self.asked, timing, self.json);
+        }
         match &self.suite.suite {
             Some(name) => self.run_suite(name),
             None => self.run_shapes(),
@@ -194,11 +205,12 @@ impl Bench {
         let mut rows = Vec::new();
         if !self.json {
             report::line(&format!(
-                "{}, {}, batch {}, {:?}",
+                "{}, {}, batch {}, {:?}{}",
                 device.name(),
                 self.asked.kind,
                 self.asked.batch,
-                self.asked.precision
+                self.asked.precision,
+                self.asked.storage.map_or_else(String::new, |kept| format!(" kept in {kept:?}")),
             ))?;
             report::line("        shape      time us    copy us  copies     GB/s   GFLOP/s     error")?;
         }
@@ -256,6 +268,7 @@ impl Row<'_> {
             "shape": self.shape.0,
             "batch": batch,
             "precision": self.problem.precision.name(),
+            "storage": self.problem.stored()[0].name(),
             "device": device.kind().to_string(),
             "device_name": device.name(),
             "seconds": self.measured.transform_seconds,

@@ -4,7 +4,7 @@ use num_complex::Complex;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use warpfft::core::math::reference::{reference, relative_l2};
-use warpfft::core::problem::{Kind, Placement, Precision, Problem};
+use warpfft::core::problem::{Kind, Placement, Precision, Problem, Storage};
 use warpfft::{Device, DeviceKind};
 
 use crate::engine;
@@ -21,7 +21,8 @@ const WHAT: &str = "the check";
 /// reference, in twice double precision, of real data the processor's in f64. `None` where the device is that itself.
 pub fn error(device: &Device, problem: &Problem) -> Result<Option<f64>, CliError> {
     let complex = problem.kind == Kind::Complex;
-    if !complex && device.kind() == DeviceKind::Cpu && problem.precision == Precision::F64 {
+    let exact = problem.precision == Precision::F64 && problem.storage == [None; 2];
+    if !complex && device.kind() == DeviceKind::Cpu && exact {
         return Ok(None);
     }
     let input = random(problem)?;
@@ -30,8 +31,8 @@ pub fn error(device: &Device, problem: &Problem) -> Result<Option<f64>, CliError
         let wanted = reference(problem, |at| input.get(at as usize));
         wanted.into_iter().map(|(at, want)| (got.get(at as usize), want)).unzip()
     } else {
-        let exact = Problem { precision: Precision::F64, ..problem.clone() };
-        let mut widened = Samples::with_room(Precision::F64, input.is_real(), input.len(), WHAT)?;
+        let exact = Problem { precision: Precision::F64, storage: [None; 2], ..problem.clone() };
+        let mut widened = Samples::with_room(Storage::F64, input.is_real(), input.len(), WHAT)?;
         widened.extend((0..input.len()).map(|at| input.get(at)));
         let want = transformed(&Device::cpu(), &exact, &widened)?;
         let places = places(problem.output_dims()).into_iter();
@@ -45,12 +46,12 @@ fn random(problem: &Problem) -> Result<Samples, CliError> {
     let [real, gives_reals] = problem.kind.reals();
     let shared = problem.placement == Placement::InPlace && real != gives_reals;
     let count = if shared {
-        problem.input_bytes().max(problem.output_bytes()) / problem.precision.real_bytes()
+        problem.input_bytes().max(problem.output_bytes()) / problem.stored()[0].real_bytes()
     } else {
         problem.input_span().end
     };
     let mut rng = StdRng::seed_from_u64(problem.elements());
-    let mut input = Samples::with_room(problem.precision, real || shared, count as usize, WHAT)?;
+    let mut input = Samples::with_room(problem.stored()[0], real || shared, count as usize, WHAT)?;
     let mut part = || rng.random_range(-1.0..1.0);
     input.extend((0..count).map(|_| Complex::new(part(), part())));
     Ok(input)
@@ -61,7 +62,7 @@ fn transformed(device: &Device, problem: &Problem, input: &Samples) -> Result<Sa
         Placement::InPlace => (input.is_real(), input.len()),
         Placement::OutOfPlace => (problem.kind.reals()[1], problem.output_span().end as usize),
     };
-    let mut output = Samples::zeros(problem.precision, real, count, WHAT)?;
+    let mut output = Samples::zeros(problem.stored()[1], real, count, WHAT)?;
     engine::run(&device.plan(problem)?, input, &mut output)?;
     Ok(output)
 }
@@ -103,6 +104,7 @@ mod tests {
                     shape: &shape,
                     batch: 3,
                     precision,
+                    storage: None,
                     inverse: false,
                     in_place,
                     max_workspace: None,

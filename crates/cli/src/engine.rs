@@ -1,41 +1,49 @@
 //! From a signal and a request to a spectrum: the one place where commands meet the library's plans.
 
-use warpfft::core::problem::{Direction, Placement, Precision, Problem};
+use half::{bf16, f16};
+use warpfft::core::problem::{Direction, Placement, Precision, Problem, Storage};
 use warpfft::core::request::Fft;
-use warpfft::{Device, DeviceKind, Error, Plan};
+use warpfft::{Device, DeviceKind, Error, Plan, Which};
 
 use crate::error::CliError;
-use crate::io::{Samples, Signal, packed_strides};
+use crate::io::{Kept, Samples, Signal, packed_strides};
 use crate::kind::{KindArg, Lengths};
 use crate::options::NormArg;
+use crate::zoom::ZoomArg;
 
 /// What to compute of a signal.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// What is transformed into what.
     pub kind: KindArg,
+    /// Frequencies of a band in place of that, and whether its end is one.
+    pub zoom: Option<(ZoomArg, bool)>,
     /// Axes to transform, each once.
     pub axes: Vec<usize>,
     /// Points along all axes.
     pub lengths: Lengths,
-    /// Arithmetic; `None`: that of the signal's numbers.
-    pub precision: Option<Precision>,
     /// Sign of the exponent.
     pub direction: Direction,
     /// Which direction is divided by the number of points.
     pub norm: NormArg,
     /// Bytes of workspace at most.
     pub max_workspace: Option<u64>,
+    /// What is computed in, if not what the numbers' type suggests.
+    pub precision: Option<Precision>,
 }
 
 /// The problem of transforming an array with the given strides into a packed one.
-pub fn problem(strides: &[i64], request: &Request, precision: Precision) -> Result<Problem, CliError> {
+pub fn problem(strides: &[i64], request: &Request, storage: Storage) -> Result<Problem, CliError> {
     let extents: Vec<u64> = request.lengths.points.iter().map(|&extent| extent as u64).collect();
     let axes: Vec<i64> = request.axes.iter().map(|&axis| axis as i64).collect();
     let asked = Fft::axes(extents, axes).strides(strides, &packed_strides(&request.lengths.output));
     // As in scipy: what is orthonormal by its factor is made orthogonal too.
-    let asked = request.kind.ask(asked, request.direction, request.norm == NormArg::Ortho);
-    let asked = asked.precision(precision).norm(request.norm.norm());
+    let asked = match request.zoom {
+        Some((zoom, endpoint)) => zoom.ask(asked, endpoint),
+        None => request.kind.ask(asked, request.direction, request.norm == NormArg::Ortho),
+    };
+    let asked = asked.storage(storage).norm(request.norm.norm());
+    let asked = request.precision.into_iter().fold(asked, Fft::precision);
     Ok(request.max_workspace.into_iter().fold(asked, Fft::max_workspace).build()?)
 }
 
@@ -62,10 +70,10 @@ pub struct Spectrum {
 
 /// Transforms a signal that has the lengths of the request's input.
 pub fn transform(signal: &Signal, request: &Request, kind: DeviceKind) -> Result<Spectrum, CliError> {
-    let precision = signal.samples.precision();
-    let problem = problem(&signal.strides, request, request.precision.unwrap_or(precision))?;
+    let storage = signal.samples.storage();
+    let problem = problem(&signal.strides, request, storage)?;
     let count = request.lengths.output.iter().product();
-    let mut samples = Samples::zeros(precision, request.kind.gives_reals(), count, "the result")?;
+    let mut samples = Samples::zeros(storage, request.kind.gives_reals(), count, "the result")?;
     let (plan, mut fallback) = plan(kind, &problem)?;
     let mut device = plan.device().clone();
     if let Err(error) = run(&plan, &signal.samples, &mut samples) {
@@ -86,14 +94,23 @@ pub fn run(plan: &Plan, input: &Samples, output: &mut Samples) -> Result<(), Err
     if in_place {
         output.clone_from(input);
     }
-    let widths = Error::WrongPrecision { expected: input.precision(), got: output.precision() };
-    if let (Some(input), Some(output)) = (input.single(), output.single_mut()) {
-        return if in_place { plan.run_in_place(output) } else { plan.run_host(input, output) };
+    match input.storage() {
+        Storage::F16 => run_as::<f16>(plan, input, output),
+        Storage::Bf16 => run_as::<bf16>(plan, input, output),
+        Storage::F32 => run_as::<f32>(plan, input, output),
+        Storage::F64 => run_as::<f64>(plan, input, output),
     }
-    match (input.double(), output.double_mut()) {
-        (Some(_), Some(output)) if in_place => plan.run_in_place(output),
+}
+
+/// The same for numbers of that type on both sides.
+fn run_as<T: Kept>(plan: &Plan, input: &Samples, output: &mut Samples) -> Result<(), Error> {
+    let (expected, got) = (T::STORAGE, output.storage());
+    match (T::planes(input), T::planes_mut(output)) {
+        (Some(_), Some(output)) if plan.problem().placement == Placement::InPlace => {
+            plan.run_in_place(output)
+        }
         (Some(input), Some(output)) => plan.run_host(input, output),
-        _ => Err(widths),
+        _ => Err(Error::WrongStorage { which: Which::Output, expected, got }),
     }
 }
 

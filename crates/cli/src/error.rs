@@ -48,6 +48,18 @@ pub enum CliError {
         kind: String,
     },
 
+    /// Pairs where there are none.
+    #[error(
+        "{} of shape {shape:?} holds no pairs: --pairs takes reals in C order whose last axis has length 2, behind at least \
+         one other", .path.display()
+    )]
+    NoPairs {
+        /// The input.
+        path: PathBuf,
+        /// Its shape.
+        shape: Vec<usize>,
+    },
+
     /// Lengths for other axes than are transformed.
     #[error("--n gives {got} lengths, but {expected} axes are transformed; give one for each")]
     LengthCount {
@@ -55,6 +67,13 @@ pub enum CliError {
         expected: usize,
         /// Lengths given.
         got: usize,
+    },
+
+    /// A band along several axes, or none.
+    #[error("--zoom goes along one axis, not {axes}; name one with --axes, and zoom along the next after it")]
+    ZoomAxes {
+        /// Axes asked for.
+        axes: usize,
     },
 
     /// A kind whose inverse goes by another name.
@@ -136,6 +155,30 @@ pub enum CliError {
     SameOutput {
         /// That file.
         path: PathBuf,
+    },
+
+    /// Arrays of different ranks.
+    #[error(
+        "cannot convolve {image:?} with {kernel:?}: both must have the same number of dimensions; reshape one of them{}",
+        if .image.len().abs_diff(.kernel.len()) == 1 { ", or pick a channel" } else { "" }
+    )]
+    Ranks {
+        /// Shape of the first.
+        image: Vec<usize>,
+        /// Shape of the second.
+        kernel: Vec<usize>,
+    },
+
+    /// Arrays of which neither lies within the other.
+    #[error(
+        "--mode valid needs one array at least as large as the other in every dimension, but these have {image:?} and \
+         {kernel:?}; --mode full and same take any"
+    )]
+    NotWithin {
+        /// Shape of the first.
+        image: Vec<usize>,
+        /// Shape of the second.
+        kernel: Vec<usize>,
     },
 
     /// The input cannot be opened or read.
@@ -336,7 +379,9 @@ impl CliError {
             Self::AxisOutOfRange { .. }
             | Self::AxisRepeated { .. }
             | Self::ComplexInput { .. }
+            | Self::NoPairs { .. }
             | Self::LengthCount { .. }
+            | Self::ZoomAxes { .. }
             | Self::NoInverse { .. }
             | Self::NoShift { .. }
             | Self::NothingToHalve { .. }
@@ -349,6 +394,8 @@ impl CliError {
             | Self::OutputEnding { .. }
             | Self::NoSuchRow { .. }
             | Self::ResultsExist { .. }
+            | Self::Ranks { .. }
+            | Self::NotWithin { .. }
             | Self::OtherDevice { .. } => code::USAGE,
             // Wisdom that is damaged is input; a file of it that cannot be written is output.
             Self::Device(
@@ -370,7 +417,9 @@ impl CliError {
             // A shape too large for any machine, or too short for its kind, is the command line's mistake, not the
             // device's.
             Self::Core(
-                warpfft::core::Error::TooManyElements { .. } | warpfft::core::Error::KindLength { .. },
+                warpfft::core::Error::TooManyElements { .. }
+                | warpfft::core::Error::KindLength { .. }
+                | warpfft::core::Error::Convolution { .. },
             ) => code::USAGE,
             Self::Device(_) | Self::Core(_) => code::DEVICE,
             Self::Write { .. } | Self::OutputIsFolder { .. } | Self::Draw { .. } | Self::Stdout(_) => {

@@ -1,5 +1,7 @@
 //! Arrays cropped, and padded with zeros, to other lengths.
 
+use std::path::Path;
+
 use crate::error::CliError;
 use crate::io::{Samples, Signal, each, packed_strides};
 
@@ -11,10 +13,14 @@ pub fn fitted(mut signal: Signal, shape: &[usize]) -> Result<Signal, CliError> {
         let whole = shape.iter().fold(bytes, |bytes, &extent| bytes.saturating_mul(extent as u128));
         let what = "the padded input";
         let count = count.ok_or(CliError::HostMemory { what, bytes: whole })?;
-        let (precision, real) = (signal.samples.precision(), signal.samples.is_real());
-        let mut padded = Samples::zeros(precision, real, count, what)?;
+        let (storage, real) = (signal.samples.storage(), signal.samples.is_real());
+        let mut padded = Samples::zeros(storage, real, count, what)?;
         let strides = packed_strides(shape);
         match (&signal.samples, &mut padded) {
+            (Samples::F16(from), Samples::F16(to)) => copy(from, &signal, to, shape, &strides),
+            (Samples::Bf16(from), Samples::Bf16(to)) => copy(from, &signal, to, shape, &strides),
+            (Samples::Real16(from), Samples::Real16(to)) => copy(from, &signal, to, shape, &strides),
+            (Samples::RealB16(from), Samples::RealB16(to)) => copy(from, &signal, to, shape, &strides),
             (Samples::F32(from), Samples::F32(to)) => copy(from, &signal, to, shape, &strides),
             (Samples::F64(from), Samples::F64(to)) => copy(from, &signal, to, shape, &strides),
             (Samples::Real32(from), Samples::Real32(to)) => copy(from, &signal, to, shape, &strides),
@@ -25,6 +31,20 @@ pub fn fitted(mut signal: Signal, shape: &[usize]) -> Result<Signal, CliError> {
     }
     // What is only cropped stays where it lies.
     signal.shape = shape.to_vec();
+    Ok(signal)
+}
+
+/// Reals in pairs along the last axis as complex numbers.
+pub fn paired(mut signal: Signal, path: &Path) -> Result<Signal, CliError> {
+    let packed = signal.strides == packed_strides(&signal.shape);
+    if signal.shape.last() != Some(&2) || !signal.samples.is_real() || !packed || signal.shape.len() < 2 {
+        return Err(CliError::NoPairs { path: path.into(), shape: signal.shape });
+    }
+    signal.shape.pop();
+    signal.strides = packed_strides(&signal.shape);
+    signal.axes = (0..signal.shape.len()).collect();
+    signal.samples = signal.samples.paired();
+    signal.real = false;
     Ok(signal)
 }
 

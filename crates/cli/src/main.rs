@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod convolve;
 mod devices;
 mod engine;
 mod error;
@@ -18,6 +19,7 @@ mod suite;
 mod transform;
 mod tune;
 mod wisdom;
+mod zoom;
 
 use std::process::ExitCode;
 
@@ -30,6 +32,7 @@ const MORE: &str = "\
 Start here:
   warpfft devices                                            what this machine can run on
   warpfft transform sound.wav -o out.npy --plot sound.png    a recording's spectrum, drawn
+  warpfft convolve sound.wav room.wav -o wet.npy             a recording in another room
   warpfft explain 512x512 --limits h200                      how a transform would run on a GPU
   warpfft bench 4096 --batch 1000                            its time, in copies of the same data
   warpfft tune 4096 --batch 1000 --budget 30s                find a faster plan, and keep it
@@ -57,6 +60,8 @@ struct Cli {
 enum Command {
     /// Transform an array, a recording or a picture
     Transform(transform::Transform),
+    /// Convolve or correlate two arrays, recordings or pictures
+    Convolve(convolve::Convolve),
     /// List the devices of this machine, their limits, and why one is not usable
     Devices(devices::Devices),
     /// Show how a transform would run, as a database shows a query plan
@@ -92,6 +97,7 @@ impl Completions {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Transform(command) => command.run(),
+        Command::Convolve(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Bench(command) => command.run(),

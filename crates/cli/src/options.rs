@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use warpfft::DeviceKind;
-use warpfft::core::problem::Precision;
+use warpfft::core::problem::{Precision, Storage};
 use warpfft::core::request::Norm;
 
 use crate::packed::Kind;
@@ -57,6 +57,31 @@ impl PrecisionArg {
     }
 }
 
+/// How numbers are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StorageArg {
+    /// Half: float16
+    F16,
+    /// bfloat16
+    Bf16,
+    /// Single: complex64, float32
+    F32,
+    /// Double: complex128, float64
+    F64,
+}
+
+impl StorageArg {
+    /// The library's name for it.
+    pub const fn storage(self) -> Storage {
+        match self {
+            Self::F16 => Storage::F16,
+            Self::Bf16 => Storage::Bf16,
+            Self::F32 => Storage::F32,
+            Self::F64 => Storage::F64,
+        }
+    }
+}
+
 /// Which transforms, how many, and how precise: for commands that make up their data.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct BatchArgs {
@@ -68,9 +93,13 @@ pub struct BatchArgs {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub batch: u64,
 
-    /// Width of the numbers
+    /// Width of the numbers as they are computed in
     #[arg(long, value_enum, default_value_t = PrecisionArg::F32)]
     pub precision: PrecisionArg,
+
+    /// How input and output keep the numbers, if not as they are computed in
+    #[arg(long, value_enum)]
+    pub storage: Option<StorageArg>,
 }
 
 /// Which direction carries the factor 1/n, as in numpy.

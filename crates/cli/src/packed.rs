@@ -4,11 +4,11 @@ use std::fmt;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use warpfft::core::problem::{Precision, Problem, RealKind};
+use warpfft::core::problem::{Precision, Problem, RealKind, Storage};
 use warpfft::core::request::Fft;
 
 use crate::error::CliError;
-use crate::options::{BatchArgs, Shape, name_of};
+use crate::options::{BatchArgs, Shape, StorageArg, name_of};
 
 /// What goes in and what comes out. Lengths are those of the reals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, ValueEnum, Serialize, Deserialize)]
@@ -74,8 +74,10 @@ pub struct Packed<'a> {
     pub shape: &'a Shape,
     /// Transforms in one call.
     pub batch: u64,
-    /// Width of the numbers.
+    /// Width of the numbers as they are computed in.
     pub precision: Precision,
+    /// How they are kept, if otherwise.
+    pub storage: Option<Storage>,
     /// Whether the other way round.
     pub inverse: bool,
     /// Whether input and output share their memory.
@@ -92,6 +94,7 @@ impl BatchArgs {
             shape,
             batch: self.batch,
             precision: self.precision.precision(),
+            storage: self.storage.map(StorageArg::storage),
             inverse: false,
             in_place: false,
             max_workspace: None,
@@ -104,6 +107,7 @@ impl Packed<'_> {
     pub fn problem(&self) -> Result<Problem, CliError> {
         let fft = self.asked(Fft::new(self.shape.0.clone()))?;
         let fft = fft.batch(self.batch).precision(self.precision);
+        let fft = self.storage.into_iter().fold(fft, Fft::storage);
         let fft = if self.in_place { fft.in_place() } else { fft };
         Ok(self.max_workspace.into_iter().fold(fft, Fft::max_workspace).build()?)
     }
@@ -151,6 +155,7 @@ mod tests {
             shape: &shape,
             batch: 3,
             precision: Precision::F32,
+            storage: None,
             inverse,
             in_place: false,
             max_workspace: None,

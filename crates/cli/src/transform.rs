@@ -5,17 +5,18 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::json;
-use warpfft::core::problem::Precision;
+use warpfft::core::problem::Storage;
 
 use crate::engine::{self, Request, Spectrum};
 use crate::error::CliError;
 use crate::fit;
 use crate::io::{self, Keep, Output, Signal};
 use crate::kind::KindArg;
-use crate::options::{DeviceArg, NormArg, PrecisionArg, name_of, size};
+use crate::options::{DeviceArg, NormArg, PrecisionArg, StorageArg, name_of, size};
 use crate::plot::{self, Drawing};
 use crate::progress::Progress;
 use crate::report;
+use crate::zoom::ZoomArg;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,6 +36,13 @@ Examples:
       warpfft transform x.npy -o half.npy --kind r2c
       warpfft transform half.npy -o x.npy --kind c2r --n 1001
 
+  Half precision in memory: complex numbers are pairs of float16 along the last axis:
+      warpfft transform x.npy -o y.npy --storage f16
+      warpfft transform y.npy -o x.npy --storage f16 --pairs --inverse
+
+  500 frequencies between 0.1 and 0.125 cycles per sample, along the last axis, as scipy.signal.zoom_fft with fs=1:
+      warpfft transform x.npy -o zoom.npy --zoom 0.1:0.125:500
+
   The cosine transform of a picture, orthonormal, and back:
       warpfft transform photo.png -o dct.npy --kind dct2 --norm ortho --plot dct.png
       warpfft transform dct.npy -o photo.npy --kind dct2 --norm ortho --inverse --axes=0,1
@@ -43,7 +51,7 @@ Examples:
       warpfft transform bell.wav -o bell.npy --kind r2c --n 65536 --plot bell.png
 
 The kind of input is told by its contents, not its name:
-  .npy        bool, integers, float16/32/64, complex64/128; C and Fortran order; either byte order
+  .npy        bool, integers, float16/32/64, bfloat16 as numbers of 2 bytes, complex64/128; C and Fortran order; either byte order
   .wav        sample values as stored; shape (frames) for one channel, (frames, channels) for more
   .png .tiff .jpeg
               pixel values as stored; shape (height, width) if grey, (height, width, channels) if not
@@ -89,6 +97,19 @@ pub struct Transform {
     #[arg(long)]
     inverse: bool,
 
+    /// So many frequencies from FROM to TO, in cycles per sample, along one axis: the last one unless --axes names it
+    ///
+    /// Frequency k is FROM + k (TO - FROM) / POINTS, as scipy.signal.zoom_fft with fs=1; unscaled.
+    #[arg(
+        long, value_name = "FROM:TO:POINTS", allow_hyphen_values = true,
+        conflicts_with_all = ["kind", "n", "inverse", "norm", "shift", "plot"]
+    )]
+    zoom: Option<ZoomArg>,
+
+    /// The last frequency of --zoom is TO
+    #[arg(long, requires = "zoom")]
+    endpoint: bool,
+
     /// Which direction is divided by the number of points, as in numpy
     ///
     /// For cosine and sine transforms, the points of the periodic sequence that they stand for, mostly 2 n. With ortho,
@@ -100,11 +121,23 @@ pub struct Transform {
     #[arg(long, value_enum, default_value_t = DeviceArg::Auto)]
     device: DeviceArg,
 
-    /// Width of the numbers that are computed with and written
+    /// Width of the numbers that are computed with and, without --storage, written
     ///
     /// Default: f32 if the input is float16, float32 or complex64, else f64, as in numpy.
     #[arg(long, value_enum)]
     precision: Option<PrecisionArg>,
+
+    /// How numbers are kept: rounded so as they are read, and written so; f16 and bf16 are computed in f32
+    ///
+    /// numpy has no complex numbers of 16-bit parts: where the kind gives them, the array has one more axis at its end, of
+    /// real and imaginary part. It has no bfloat16 either: such an array is written as numbers of 2 bytes, as numpy writes
+    /// those of ml_dtypes; np.load(..).view(ml_dtypes.bfloat16) reads it.
+    #[arg(long, value_enum)]
+    storage: Option<StorageArg>,
+
+    /// The last axis of a .npy array of reals, of length 2, holds real and imaginary parts
+    #[arg(long)]
+    pairs: bool,
 
     /// Bytes of workspace beside the data at most, like 0 or 64MiB
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -137,20 +170,30 @@ impl Transform {
         }
         let started = Instant::now();
         let precision = self.precision.map(PrecisionArg::precision);
-        let signal = io::read(
-            &self.input,
-            Keep { precision: precision.map(Precision::on_host), reals: self.kind.takes_reals() },
-        )?;
+        let storage = self.storage.map(StorageArg::storage).or(precision.map(Storage::of));
+        let reals = self.kind.takes_reals() || self.pairs;
+        let signal = io::read(&self.input, Keep { storage, reals })?;
+        let signal = if self.pairs { fit::paired(signal, &self.input)? } else { signal };
         if self.kind.takes_reals() && !signal.real {
             return Err(CliError::ComplexInput { path: self.input.clone(), kind: self.kind.name() });
         }
         let (axes, asked) = self.axes_and_lengths(&signal)?;
-        let lengths = self.kind.lengths(&signal.shape, &axes, asked.as_deref())?;
+        let mut lengths = self.kind.lengths(&signal.shape, &axes, asked.as_deref())?;
+        let zoom = self.zoom.map(|zoom| (zoom, self.endpoint));
+        if let Some((zoom, _)) = zoom {
+            if axes.len() != 1 {
+                return Err(CliError::ZoomAxes { axes: axes.len() });
+            }
+            for &axis in &axes {
+                lengths.output[axis] = usize::try_from(zoom.points).unwrap_or(usize::MAX);
+            }
+        }
         if self.plot.is_some() {
             plot::check(&lengths.output, &axes)?;
         }
         let (norm, max_workspace) = (self.norm, self.max_workspace);
-        let request = Request { kind: self.kind, axes, lengths, precision, direction, norm, max_workspace };
+        let request =
+            Request { kind: self.kind, zoom, axes, lengths, direction, norm, max_workspace, precision };
         let shape = signal.shape.clone();
         let signal = fit::fitted(signal, &request.lengths.input)?;
         let (axes, output_shape) = (&request.axes, &request.lengths.output);
@@ -206,6 +249,8 @@ impl Transform {
     fn axes_and_lengths(&self, signal: &Signal) -> Result<(Vec<usize>, Option<Vec<usize>>), CliError> {
         let mut axes = match &self.axes {
             Some(given) => engine::resolve_axes(given, &signal.shape)?,
+            // One axis, the last of those that would be transformed.
+            None if self.zoom.is_some() => signal.axes.last().copied().into_iter().collect(),
             None => signal.axes.clone(),
         };
         let Some(n) = &self.n else { return Ok((axes, None)) };
@@ -260,6 +305,9 @@ impl Transform {
                 "output_shape": request.lengths.output,
                 "axes": request.axes,
                 "n": self.n,
+                "zoom": self.zoom.map(|zoom| json!({
+                    "from": zoom.from, "to": zoom.to, "points": zoom.points, "endpoint": self.endpoint,
+                })),
                 "dtype": dtype,
                 "inverse": self.inverse,
                 "norm": name_of(&self.norm),

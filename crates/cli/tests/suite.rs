@@ -5,7 +5,7 @@ mod support;
 use support::{Bench, texts};
 
 const SUITE: &[u8] = b"# three rows\nkind,precision,shape,batch,group\n\
-    c2c,f32,64,100,rows\nc2c,f16,64,100,half\nc2c,f64,8x8,10,planes\n";
+    c2c,f32,64,100,rows\ndct1,f32,1x64,100,odd\nc2c,f64,8x8,10,planes\n";
 
 /// What measures everything quickly, here.
 const QUICK: [&str; 8] = ["bench", "--suite", "s.csv", "--device", "cpu", "--seconds", "0.01", "--csv"];
@@ -18,15 +18,15 @@ fn quick<'a>(more: &[&'a str]) -> Vec<&'a str> {
 fn a_suite_is_measured_written_drawn_and_gone_on_with() {
     let bench = Bench::new();
     bench.file("s.csv", SUITE);
-    let out = bench.succeeds(&quick(&["o.csv", "--only", "64", "--plot", "o.png"]));
+    let out = bench.succeeds(&quick(&["o.csv", "--only", "64", "--only", "*x64", "--plot", "o.png"]));
     assert!(out.contains("c2c f32 64 batch 100") && out.contains("copies"), "{out}");
-    assert!(out.contains("skipped: half precision"), "{out}");
+    assert!(out.contains("skipped: dct1"), "{out}");
     assert!(!out.contains("8x8"), "{out}");
     assert!(std::fs::read(bench.path("o.png")).unwrap().starts_with(b"\x89PNG"));
     let first = std::fs::read_to_string(bench.path("o.csv")).unwrap();
     assert_eq!(first.lines().count(), 3);
     assert!(first.lines().nth(1).unwrap().starts_with("c2c,f32,64,100,rows,memory,measured,"));
-    assert!(first.lines().nth(2).unwrap().starts_with("c2c,f16,64,100,half,memory,skipped,"));
+    assert!(first.lines().nth(2).unwrap().starts_with("dct1,f32,1x64,100,odd,memory,skipped,"));
 
     bench.fails(2, &quick(&["o.csv"]), &["o.csv is there already", "--resume"]);
     let out = bench.succeeds(&quick(&["o.csv", "--resume"]));

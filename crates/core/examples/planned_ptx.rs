@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use warpfft_core::problem::{Precision, Problem, RealKind};
-use warpfft_core::request::Fft;
+use warpfft_core::request::{Convolution, Fft, Mode};
 use warpfft_core::target::{Api, Limits};
 use warpfft_core::{Error, compile, emit};
 
@@ -33,23 +33,51 @@ fn problems(precision: Precision) -> Result<Vec<Problem>, Error> {
     }
     problems.push(Fft::new([1000]).batch(64).planar().precision(precision).build()?);
     problems.extend(real(precision)?);
+    problems.extend(convolved(precision)?);
+    for n in [16, 100, 1009, 1024, 2003, 1 << 17] {
+        problems.push(Fft::new([n]).batch((1 << 22) / n).any_batch().precision(precision).build()?);
+    }
     Ok(problems)
 }
 
 /// Problems of real data: lines of all sorts, several dimensions in one pass, and what does not fit the chip.
 fn real(precision: Precision) -> Result<Vec<Problem>, Error> {
     let mut asked = Vec::new();
-    for n in [2, 15, 64, 1000, 1001, 1009, 1024, 2003, 8192, 16384, 1 << 17] {
+    for n in [2, 15, 64, 1000, 1001, 1009, 1024, 2003, 8192, 16384, 1 << 16, 1 << 17] {
         let rows = Fft::new([n]).batch((1 << 22) / n);
         asked.extend([rows.clone().r2c(), rows.clone().c2r()]);
         // dst1 of 1024 in f64 spills 16 bytes on sm_75 (docs/notes/real-data.md).
         let kinds = RealKind::ALL.into_iter().filter(|_| n < 1009);
         asked.extend(kinds.map(|kind| rows.clone().r2r([kind])));
     }
-    for shape in [vec![100, 100], vec![512, 512], vec![15, 15], vec![32, 32, 32], vec![64, 64, 64]] {
+    let planes = [vec![100, 100], vec![512, 512], vec![15, 15]];
+    let volumes = [vec![32, 32, 32], vec![64, 64, 64], vec![256, 256, 256]];
+    for shape in planes.into_iter().chain(volumes) {
         asked.extend([Fft::new(shape.clone()).batch(64).r2c(), Fft::new(shape).batch(64).c2r()]);
     }
     asked.into_iter().map(|fft| fft.precision(precision).build()).collect()
+}
+
+/// Windows, and convolutions of lines, images and long signals.
+fn convolved(precision: Precision) -> Result<Vec<Problem>, Error> {
+    let mut problems = Vec::new();
+    for n in [64, 1000, 1009, 4096, 1 << 17] {
+        let rows = Fft::new([n]).batch((1 << 22) / n).precision(precision);
+        problems.push(rows.clone().shift_output().build()?);
+        problems.push(rows.pad(&[n / 2 + 1]).crop(&[n - 3]).inverse().build()?);
+    }
+    problems
+        .push(Fft::new([512, 512]).batch(16).pad(&[300, 300]).shift_output().precision(precision).build()?);
+    let lines = [(100, 9), (1000, 65), (4000, 97), (8192, 129), (1 << 20, 1 << 18)];
+    let asked = lines.into_iter().map(|(n, k)| Convolution::new([n], [k]).batch(64).blocks(0));
+    let images =
+        [Convolution::new([500, 500], [9, 9]).batch(8), Convolution::new([1024, 1024], [31, 31]).batch(8)];
+    for asked in asked.chain(images).map(|asked| asked.precision(precision).mode(Mode::Same)) {
+        for asked in [asked.clone(), asked.clone().real(), asked.correlate()] {
+            problems.extend(asked.problems(Some(&Limits::h200()))?.parts);
+        }
+    }
+    Ok(problems)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -10,6 +10,7 @@ mod long;
 mod memory;
 mod occupancy;
 mod radix;
+mod short;
 mod split;
 
 pub use long::of_middle;
@@ -20,7 +21,7 @@ use crate::lower::places;
 use crate::lower::tile::{self, Tile};
 use crate::pass::{Array, Axis, CoprimePart, MAX_STAGES, Method, Operand, Pass, PassDim, Stage};
 use crate::plan::Plan;
-use crate::problem::{Direction, Format, Precision};
+use crate::problem::{Direction, Format, Precision, Storage};
 use crate::schedule;
 use crate::target::Limits;
 
@@ -30,20 +31,46 @@ const UNFED: f64 = 0.4;
 
 /// Copies of a plan, for a large batch of packed rows; `None` where a part fits no block.
 pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
+    of_plan_kept(plan, limits, precision, [Storage::of(precision); 2])
+}
+
+/// Bytes that so many passes move over those that they would if each moved what the problem does: what lies between them is
+/// kept as it is computed.
+pub(crate) fn moved(passes: u64, precision: Precision, kept: [Storage; 2]) -> f64 {
+    let ends = kept.iter().map(|kept| kept.real_bytes() as f64).sum::<f64>();
+    let between = 2.0 * (passes - 1) as f64 * precision.real_bytes() as f64;
+    (between + ends) / (passes as f64 * ends)
+}
+
+/// The same for data that is kept so.
+pub fn of_plan_kept(plan: &Plan, limits: &Limits, precision: Precision, kept: [Storage; 2]) -> Option<f64> {
+    let rows = |n, method| {
+        let pass = lines(n, method, (1, n as i64), precision);
+        let [src, dst] =
+            [(pass.src, kept[0]), (pass.dst, kept[1])].map(|(side, storage)| Operand { storage, ..side });
+        tile::choose(&Pass { src, dst, ..pass }, limits).map(|choice| choice.cost)
+    };
+    if plan.passes() > 1 {
+        return Some(of_passes(plan, limits, precision)? * moved(plan.passes(), precision, kept));
+    }
+    let method = match plan {
+        Plan::MixedRadix(radices) => Method::MixedRadix(radices.clone()),
+        Plan::Bluestein { inner, .. } if !matches!(**inner, Plan::MixedRadix(_)) => return None,
+        plan => schedule::on_chip_method(plan),
+    };
+    rows(plan.len(), method)
+}
+
+/// Copies of a plan of several passes.
+fn of_passes(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
     match plan {
-        Plan::MixedRadix(radices) => {
-            of_rows(plan.len(), Method::MixedRadix(radices.clone()), limits, precision)
-        }
         Plan::Split(_) => split::of_passes(plan, limits, precision),
         Plan::InPlace { .. } => in_place::of_passes(plan, limits, precision),
-        Plan::Rader { .. } | Plan::PrimeFactor(_) => {
-            of_rows(plan.len(), schedule::on_chip_method(plan), limits, precision)
-        }
         Plan::Bluestein { n, inner } => match &**inner {
-            Plan::MixedRadix(_) => of_rows(*n, schedule::on_chip_method(plan), limits, precision),
             Plan::Split(parts) => long::of_parts(*n, parts, limits, precision),
             _ => None,
         },
+        _ => None,
     }
 }
 
@@ -53,10 +80,6 @@ pub fn of_columns(plan: &Plan, limits: &Limits, precision: Precision) -> Option<
     let columns = (1_i64 << 26) / plan.len() as i64;
     let strides = (columns, 1);
     of_lines(plan.len(), Method::MixedRadix(radices.clone()), strides, limits, precision)
-}
-
-fn of_rows(n: u64, method: Method, limits: &Limits, precision: Precision) -> Option<f64> {
-    of_lines(n, method, (1, n as i64), limits, precision)
 }
 
 /// Copies of a pass over many lines: strides of their points, and of the lines.
@@ -74,7 +97,13 @@ fn of_lines(
 /// A pass over many lines.
 fn lines(n: u64, method: Method, (point, line): (i64, i64), precision: Precision) -> Pass {
     let lines = (1_u64 << 26).div_ceil(n);
-    let side = |array| Operand { array, format: Format::Interleaved, offset: 0, span: n * lines };
+    let side = |array| Operand {
+        array,
+        format: Format::Interleaved,
+        offset: 0,
+        span: n * lines,
+        storage: Storage::of(precision),
+    };
     Pass {
         axes: vec![Axis::new(PassDim::new(n, point, point), method)],
         batch: vec![PassDim::new(lines, line, line)],
@@ -87,6 +116,9 @@ fn lines(n: u64, method: Method, (point, line): (i64, i64), precision: Precision
         store: None,
         scale: 1.0,
         ends: [None; 2],
+        windows: Default::default(),
+        filter: None,
+        functions: Default::default(),
     }
 }
 
@@ -134,9 +166,12 @@ pub struct Model<'a> {
     useful: f64,
     /// Points that Rader's rows set aside.
     aside: u64,
+    /// Which sides fold: where it reads, where it writes.
+    folds: [bool; 2],
     /// Points of the arrays of lines through which folds go: that of the exchanges serves where stages run in registers.
     staged: u64,
     segments: f64,
+    short: short::Short,
     blocks: u64,
 }
 
@@ -173,14 +208,17 @@ impl<'a> Model<'a> {
             several: batch.iter().any(|&count| count > 1),
             planes: pass.axes.len() > 1,
             twiddled: pass.twiddle.is_some(),
-            pads: [pass.load, pass.store].into_iter().flatten().any(|factor| factor.limit.is_some()),
+            pads: [pass.load, pass.store].into_iter().flatten().any(|factor| factor.limit.is_some())
+                || pass.windows.iter().any(|own| !own.is_empty()),
             stages,
             permutations,
             longest,
             useful: useful as f64 / f64::from(cluster),
             aside: pass.axes.iter().map(|axis| convolution::aside(axis, batch)).max().unwrap_or(0),
-            staged: staged(pass, useful),
+            folds: pass.ends.map(|end| end.is_some()),
+            staged: staged(pass, useful) / u64::from(cluster),
             segments: memory::segments(pass, &tile, &digits, cut),
+            short: short::Short::of(pass, batch, &digits, cut),
             blocks: tile.blocks(pass),
         })
     }
@@ -193,10 +231,17 @@ impl<'a> Model<'a> {
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
     pub fn copies(&self, threads: u32) -> Option<f64> {
         if self.coprime() {
-            return self.convolution_copies(threads);
+            let copies = self.convolution_copies(threads)?;
+            return Some(self.thinned(copies) + self.short.copies(threads));
         }
         let took = self.occupancy(threads)?;
         let unfed = if self.pads && took.blocks == 1 { UNFED } else { 0.0 };
-        Some(self.latency_copies(threads, took) + unfed)
+        let copies = self.latency_copies(threads, took) + unfed;
+        Some(self.thinned(copies) + self.short.copies(threads))
+    }
+
+    /// What comes beside memory takes as long for fewer bytes.
+    fn thinned(&self, copies: f64) -> f64 {
+        if self.short.thin == 1.0 { copies } else { 1.0 + (copies - 1.0) * self.short.thin }
     }
 }

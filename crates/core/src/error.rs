@@ -19,6 +19,8 @@ pub enum Side {
     Input,
     /// What is written.
     Output,
+    /// The factors of the frequencies.
+    Filter,
     /// The scratch memory between passes.
     Workspace,
 }
@@ -37,6 +39,7 @@ impl fmt::Display for Side {
         f.write_str(match self {
             Self::Input => "input",
             Self::Output => "output",
+            Self::Filter => "filter",
             Self::Workspace => "workspace",
         })
     }
@@ -135,6 +138,34 @@ pub enum Error {
         /// Format of the output.
         output: crate::problem::Format,
     },
+    /// In place, but the output would be kept in another type than the input.
+    #[error(
+        "in place needs one type in memory, not {input} input and {output} output; use the same for both, or transform \
+         out of place"
+    )]
+    InPlaceStorage {
+        /// How the input keeps numbers.
+        input: crate::problem::Storage,
+        /// How the output keeps numbers.
+        output: crate::problem::Storage,
+    },
+    /// Sums of the largest numbers in memory overflow as they are computed.
+    #[error(
+        "sums of the largest {storage} numbers overflow in {precision:?} arithmetic, so that no scale fits them all; \
+         compute in double precision (f16, bf16 and f32 fit), or leave the scale to the data"
+    )]
+    NoHeadroom {
+        /// How the input keeps numbers.
+        storage: crate::problem::Storage,
+        /// What is computed in.
+        precision: crate::problem::Precision,
+    },
+    /// No such type in memory.
+    #[error("numbers cannot be kept as '{given}'; use one of: f16, bf16, f32, f64")]
+    UnknownStorage {
+        /// What was given.
+        given: String,
+    },
     /// In place, but the elements written are not the elements read.
     #[error(
         "in place must write exactly the elements that it reads, but element {address} is only in the {side}; use \
@@ -212,12 +243,215 @@ pub enum Error {
         /// Format of the complex side.
         format: crate::problem::Format,
     },
+    /// A count was given where every run takes the whole batch.
+    #[error(
+        "a count of {count} was given, but this problem always runs all its {n} transforms; ask for it with any_batch(), \
+         or mark a batch dimension by Dim::at_run"
+    )]
+    CountFixed {
+        /// The count.
+        count: u64,
+        /// Transforms of every run.
+        n: u64,
+    },
+    /// More than a plan was made for, or nothing.
+    #[error("a count of {count} was given; this problem takes 1 to {most}{}",
+        if *count == 0 { "" } else { ": make the plan for the most that there will be" })]
+    Count {
+        /// The count.
+        count: u64,
+        /// The most that works.
+        most: u64,
+    },
+    /// In place, the dimension whose count is given at each run moves.
+    #[error(
+        "in place, the batch dimension whose count is given at each run must keep its stride, not read at {is} and write \
+         at {os}: a part of the batch would overwrite the rest; use one stride, or transform out of place"
+    )]
+    CountInPlace {
+        /// Input stride.
+        is: i64,
+        /// Output stride.
+        os: i64,
+    },
+    /// A transformed dimension whose count would be given at each run.
+    #[error(
+        "the length of a transformed dimension cannot be given at each run; mark a batch dimension instead"
+    )]
+    CountTransform,
+    /// Several dimensions whose counts would be given at each run.
+    #[error("{dims} dimensions have their count given at each run; one can")]
+    CountTwice {
+        /// Such dimensions.
+        dims: usize,
+    },
+    /// Nothing is repeated, so that no count could be given.
+    #[error(
+        "any_batch() needs a batch dimension, whose count it leaves open; say how many at most by batch(n)"
+    )]
+    CountNothing,
+    /// A dimension that is too long to have its count given at each run.
+    #[error("a batch dimension whose count is given at each run has {n} points; at most {limit} work")]
+    CountLimit {
+        /// Its length.
+        n: u64,
+        /// The most that works.
+        limit: u64,
+    },
+    /// A band that is for another number of samples than the line has.
+    #[error("the band is for {band} samples, but the line has {n}; make it for {n}")]
+    ZoomSamples {
+        /// Samples of the band.
+        band: u64,
+        /// Samples of the line.
+        n: u64,
+    },
+    /// A number of frequencies that cannot be.
+    #[error("{points} frequencies were asked for; 1 to {most} work")]
+    ZoomPoints {
+        /// Frequencies.
+        points: u64,
+        /// The most that works.
+        most: u64,
+    },
+    /// A frequency that is not one.
+    #[error(
+        "a frequency of {frequency} cycles per sample was given; numbers from -{limit} to {limit} work (all in -0.5 to 0.5 are distinct)"
+    )]
+    ZoomFrequency {
+        /// The number.
+        frequency: f64,
+        /// The highest that works.
+        limit: f64,
+    },
+    /// More axes than one, or none.
+    #[error("a zoom goes along one axis, not {axes}; zoom along one, then along the next")]
+    ZoomAxes {
+        /// Axes.
+        axes: usize,
+    },
+    /// A zoom in place.
+    #[error("a zoom has other points than samples and cannot be in place; transform out of place")]
+    ZoomInPlace,
+    /// A function that looks at the index along a dimension that is not there.
+    #[error("a function looks at the index along dimension {dim}, but there are {dims}, counted from 0")]
+    FunctionDimension {
+        /// The dimension.
+        dim: usize,
+        /// Dimensions that there are.
+        dims: usize,
+    },
+    /// A function that looks at the index along a dimension that is too long.
+    #[error("a function looks at the index along a dimension of {n} points; up to {limit} work")]
+    FunctionLength {
+        /// The dimension.
+        dim: usize,
+        /// Its length.
+        n: u64,
+        /// The most that works.
+        limit: u64,
+    },
+    /// A function of too many operations.
+    #[error(
+        "a function has more than {limit} operations; apply part of it by a pass of your own, or simplify it"
+    )]
+    FunctionNodes {
+        /// The most that works.
+        limit: usize,
+    },
+    /// A function with a number that is not finite.
+    #[error("a function has the constant {value}; numbers that the precision of the problem holds work")]
+    FunctionConstant {
+        /// The number.
+        value: f64,
+    },
+    /// A function made of another one's symbols.
+    #[error("a function uses symbols of another closure; use those that it is called with")]
+    FunctionForeign,
+    /// A function on a side of a transform that cannot have one.
+    #[error(
+        "functions on load and store go with transforms of complex numbers into complex numbers, not yet with kinds of \
+         real data or zooms; apply them before or after"
+    )]
+    FunctionKind,
     /// The scale is infinite or not a number.
     #[error("scale {scale} is not finite; any finite factor works, 1 leaves results unscaled")]
     Scale {
         /// The scale.
         scale: f64,
     },
+    /// A filter on what is no forward transform of complex numbers, kept as they are computed.
+    #[error(
+        "factors of the frequencies belong to a complex problem in forward direction, which goes there and back, its \
+         numbers kept in the type that is computed in; give real data as Format::Real"
+    )]
+    FilterKind,
+    /// Two things that no plan does together yet.
+    #[error("{one} and {other} do not go together in one plan yet; {would_work}")]
+    Together {
+        /// One of them.
+        one: &'static str,
+        /// The other.
+        other: &'static str,
+        /// What would work.
+        would_work: &'static str,
+    },
+    /// A filter without frequencies.
+    #[error("factors of the frequencies need a dimension of at least 2 points to transform; pad one to 2")]
+    FilterPoints,
+    /// A convolution whose arrays do not go together.
+    #[error("a convolution of {image:?} with a kernel of {kernel:?}: {reason}")]
+    Convolution {
+        /// Shape of the image.
+        image: Vec<u64>,
+        /// Shape of the kernel.
+        kernel: Vec<u64>,
+        /// What does not go together, and what would.
+        reason: String,
+    },
+    /// A window that the dimension has not.
+    #[error(
+        "the {side} window of transform dimension {axis} has {len} points from {start} on, of {n}; a window has 1 to {n} \
+         points and starts at one of 0 to {}", n - 1
+    )]
+    Window {
+        /// Input or output.
+        side: Side,
+        /// Which of the transform dimensions, as given.
+        axis: usize,
+        /// Points of the transform.
+        n: u64,
+        /// First point of the window.
+        start: u64,
+        /// Points of the window.
+        len: u64,
+    },
+    /// As many windows must be given as there are transform dimensions.
+    #[error(
+        "{got} windows were given for {expected} transformed dimensions; give exactly {expected}, or none"
+    )]
+    WindowCount {
+        /// Transformed dimensions.
+        expected: usize,
+        /// Windows given.
+        got: usize,
+    },
+    /// A window on an axis that is not transformed.
+    #[error(
+        "axis {axis} is not transformed and has no window; leave it at its {n} points, or address fewer of them by strides"
+    )]
+    WindowAxis {
+        /// The axis of the shape.
+        axis: usize,
+        /// Its points.
+        n: u64,
+    },
+    /// Windows on a kind of transform that has none yet.
+    #[error(
+        "windows (padding, cropping, shifts) are for complex transforms; pad or crop the reals themselves, or transform \
+         them as complex numbers"
+    )]
+    WindowKind,
     /// As many strides must be given as there are dimensions.
     #[error("{got} {side} strides were given for {expected} dimensions; give exactly {expected}")]
     StrideCount {

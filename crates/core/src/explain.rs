@@ -164,7 +164,7 @@ fn summarise(
     let (bytes_read, bytes_written) = (limited(false, pass.load), limited(true, pass.store));
     PassSummary {
         kernel: kernel.name.clone(),
-        method: method(pass),
+        method: method(pass) + &applied(pass),
         radices: pass
             .axes
             .iter()
@@ -188,6 +188,17 @@ fn summarise(
         instructions: instructions(&kernel.body),
         fused: None,
     }
+}
+
+/// The functions that a pass applies on its way in and out.
+fn applied(pass: &Pass) -> String {
+    let sides = [("load", &pass.functions.load), ("store", &pass.functions.store)];
+    let text = |(side, function): (&str, &Option<_>)| {
+        function
+            .as_ref()
+            .map(|function: &std::sync::Arc<crate::function::Function>| format!("; on {side}: {function}"))
+    };
+    sides.into_iter().filter_map(text).collect()
 }
 
 fn instructions(block: &Block) -> usize {
@@ -271,9 +282,14 @@ fn part(part: &CoprimePart) -> String {
     match part.kind {
         PartKind::MixedRadix => format!("{n} = {stages}"),
         PartKind::Rader => format!("{n} by rader over {points} = {stages}"),
+        PartKind::Bluestein if part.band.is_some() => {
+            let [samples, points_out] = [false, true].map(|leaves| part.ends(leaves));
+            format!("{samples} to {points_out} frequencies by bluestein over {points} = {stages}")
+        }
         PartKind::Middle => {
             format!("{n} there and back for a chirp of {} = {stages}", part.chirp.unwrap_or(n))
         }
+        PartKind::Filter => format!("{n} there, times the filter and back = {stages}"),
         PartKind::Bluestein => format!("{n} by bluestein over {points} = {stages}"),
     }
 }

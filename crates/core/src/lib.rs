@@ -13,6 +13,7 @@ pub mod cost;
 pub mod emit;
 pub mod error;
 pub mod explain;
+pub mod function;
 pub mod kernel;
 pub mod lower;
 pub mod math;

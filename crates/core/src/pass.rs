@@ -3,11 +3,14 @@
 
 mod fold;
 mod table;
+mod window;
 
 pub use fold::{Carry, Fold, Formula, Way, points};
 pub use table::{Coordinate, MAX_STAGES, TableKind};
+pub use window::Window;
 
-use crate::problem::{Direction, Format, Precision};
+use crate::function::Functions;
+use crate::problem::{Band, Dim, Direction, Format, Precision, Storage};
 
 /// Which array a pass reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,6 +34,8 @@ pub struct Operand {
     pub offset: u64,
     /// Elements that the array holds.
     pub span: u64,
+    /// How it keeps real numbers: the workspace as they are computed in.
+    pub storage: Storage,
 }
 
 /// A dimension of a pass, transformed or repeated over.
@@ -48,15 +53,41 @@ pub struct PassDim {
     pub store_index: u64,
     /// Weight in the twiddle exponent (repeated dimensions; see [`Pass::twiddle`]).
     pub twiddle: u64,
+    /// Distance of neighbours in the pass's filter: of frequencies, where it is transformed.
+    pub filter: i64,
     /// Every tile holds all of it (repeated dimensions): it moves in place, where blocks would else overwrite what
     /// others have still to read.
     pub whole: bool,
+    /// Which dimension of the problem it is of: those to transform first, then those to repeat over.
+    pub of: Option<u16>,
+    /// What a step counts in that dimension's index, where elements are read and where they are written.
+    pub counts: [u64; 2],
+    /// Each run says how many of its `n` points there are (of one repeated dimension at most, which blocks walk slowest).
+    pub at_run: bool,
 }
 
 impl PassDim {
     /// A dimension without weights.
     pub const fn new(n: u64, is: i64, os: i64) -> Self {
-        Self { n, is, os, load_index: 0, store_index: 0, twiddle: 0, whole: false }
+        Self {
+            n,
+            is,
+            os,
+            load_index: 0,
+            store_index: 0,
+            twiddle: 0,
+            filter: 0,
+            whole: false,
+            of: None,
+            counts: [0; 2],
+            at_run: false,
+        }
+    }
+}
+
+impl From<&Dim> for PassDim {
+    fn from(dim: &Dim) -> Self {
+        Self { at_run: dim.at_run, ..Self::new(dim.n, dim.is, dim.os) }
     }
 }
 
@@ -79,6 +110,8 @@ pub struct CoprimePart {
     pub kind: PartKind,
     /// Length of the chirp that it convolves with, if it does.
     pub chirp: Option<u64>,
+    /// The band whose chirp that is; its length is the larger number of samples and points, as the part's is.
+    pub band: Option<Band>,
     /// The stages' radices.
     pub radices: Vec<u32>,
 }
@@ -96,12 +129,31 @@ pub enum PartKind {
     /// the frequency, the product, and the way back. The other digits are what the pass's twiddle multiplies, which
     /// leads the way back too; its modulus is the padded length.
     Middle,
+    /// The transform that convolves: there, times the pass's filter, and back. With a twiddle it is the middle of a
+    /// convolution in several passes, as [`PartKind::Middle`] is.
+    Filter,
 }
 
 impl CoprimePart {
     /// Points that it takes on the chip.
     pub fn room(&self) -> u64 {
         self.points().max(self.n)
+    }
+
+    /// Points that there are on the way in, or out.
+    pub fn ends(&self, leaves: bool) -> u64 {
+        self.band
+            .filter(|_| self.kind == PartKind::Bluestein)
+            .map_or(self.n, |band| if leaves { band.points } else { band.samples })
+    }
+
+    /// What its points are multiplied by on the way in, or out.
+    pub fn end_factors(&self, leaves: bool) -> TableKind {
+        match self.band {
+            Some(band) if leaves => TableKind::BandOut { band },
+            Some(band) => TableKind::BandIn { band },
+            None => TableKind::Chirp { n: self.n },
+        }
     }
 
     /// Points that its stages transform.
@@ -231,6 +283,23 @@ pub struct Pass {
     /// axis counts its points one by one and the array is what the fold says; without an axis, the first repeated
     /// dimension counts the fold's items, and the other side holds points.
     pub ends: [Option<Fold>; 2],
+    /// Functions of the caller's on what is read and what is written.
+    pub functions: Functions,
+    /// Dimensions of which not all points lie in memory, where it reads and where it writes.
+    pub windows: [Vec<Window>; 2],
+    /// The array of factors in the middle of [`PartKind::Filter`].
+    pub filter: Option<Factors>,
+}
+
+/// An array of complex factors of which a pass reads one for each frequency, at distances that its dimensions say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Factors {
+    /// Element of the first of them.
+    pub offset: u64,
+    /// Elements that the array holds.
+    pub span: u64,
+    /// The factors are the conjugates of what it holds.
+    pub conjugate: bool,
 }
 
 impl Pass {
@@ -251,18 +320,28 @@ impl Pass {
         self.ends.iter().any(Option::is_some)
     }
 
+    /// Whether the blocks of a cluster may hold a tile together: of folds, those that know which two points they take,
+    /// and where these stand.
+    pub fn takes_cluster(&self) -> bool {
+        self.ends
+            .iter()
+            .flatten()
+            .all(|fold| matches!((fold.formula, fold.carry), (Formula::Spectrum { .. }, Carry::Halves)))
+    }
+
     /// Bytes between neighbours of a side that lies packed.
     pub fn element_bytes(&self, writes: bool) -> u64 {
-        match if writes { self.dst.format } else { self.src.format } {
-            Format::Interleaved | Format::Planar => self.precision.complex_bytes(),
-            Format::Real | Format::Apart(_) => self.precision.real_bytes(),
+        let Operand { format, storage, .. } = if writes { self.dst } else { self.src };
+        match format {
+            Format::Interleaved | Format::Planar => storage.complex_bytes(),
+            Format::Real | Format::Apart(_) => storage.real_bytes(),
         }
     }
 
     /// Bytes read, or written.
     pub fn bytes(&self, writes: bool) -> u64 {
-        let format = if writes { self.dst.format } else { self.src.format };
-        let real = self.precision.real_bytes();
+        let Operand { format, storage, .. } = if writes { self.dst } else { self.src };
+        let real = storage.real_bytes();
         let element = match format {
             Format::Interleaved | Format::Planar | Format::Apart(_) => 2 * real,
             Format::Real => real,
@@ -279,7 +358,9 @@ impl Pass {
                 let points = self.ends.iter().flatten().map(Fold::points).sum::<u64>();
                 points * self.batch[1..].iter().map(|dim| dim.n).product::<u64>()
             }
-            None => self.elements(),
+            None => {
+                self.windows[usize::from(writes)].iter().fold(self.elements(), |all, own| own.part_of(all))
+            }
         };
         elements * element
     }
@@ -293,6 +374,11 @@ impl Pass {
     /// Transforms.
     pub fn repeats(&self) -> u64 {
         self.batch.iter().map(|dim| dim.n).product()
+    }
+
+    /// The repeated dimension of which each run says how many points there are.
+    pub fn at_run(&self) -> Option<usize> {
+        self.batch.iter().position(|dim| dim.at_run)
     }
 
     /// Whether elements of a tile change places in the array that they were read from.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use crate::cost;
 use crate::lower::tile;
 use crate::plan::Plan;
-use crate::problem::Precision;
+use crate::problem::{Precision, Storage};
 use crate::solve::{SOLVERS, Solver};
 use crate::target::Limits;
 
@@ -21,6 +21,8 @@ type Known = HashMap<(u64, bool), Option<(f64, Plan)>>;
 pub struct Planner<'a> {
     limits: &'a Limits,
     precision: Precision,
+    /// How data is kept that it plans for.
+    kept: [Storage; 2],
     known: RefCell<Known>,
     middles: RefCell<HashMap<Vec<u32>, bool>>,
 }
@@ -28,7 +30,14 @@ pub struct Planner<'a> {
 impl<'a> Planner<'a> {
     /// A planner that remembers nothing yet.
     pub fn new(limits: &'a Limits, precision: Precision) -> Self {
-        Self { limits, precision, known: RefCell::default(), middles: RefCell::default() }
+        let kept = [Storage::of(precision); 2];
+        Self { limits, precision, kept, known: RefCell::default(), middles: RefCell::default() }
+    }
+
+    /// The same for data that is kept otherwise than it is computed in.
+    #[must_use]
+    pub fn keeping(self, kept: [Storage; 2]) -> Self {
+        Self { kept, known: RefCell::default(), ..self }
     }
 
     /// Points of the largest tile that a block can hold: what its shared memory takes, and half its registers.
@@ -67,6 +76,12 @@ impl<'a> Planner<'a> {
             cost.is_some_and(|cost| cost < WORTH_A_PASS)
         };
         n <= most || (n <= wide && self.stages(n, 1).iter().any(cheap))
+    }
+
+    /// Plans that only the blocks of a cluster together can hold, not yet ranked.
+    pub fn of_clusters(&self, n: u64) -> Vec<Plan> {
+        let several = SOLVERS.iter().filter(|solver| solver.on_chip() && !solver.one_block());
+        several.flat_map(|solver| solver.plans(n, self)).collect()
     }
 
     /// The cheapest plan; `None` where no solver has one.
@@ -133,7 +148,8 @@ impl<'a> Planner<'a> {
                 if on_chip && plan.passes() > 1 {
                     continue;
                 }
-                let Some(cost) = cost::of_plan(&plan, self.limits, self.precision) else { continue };
+                let cost = cost::of_plan_kept(&plan, self.limits, self.precision, self.kept);
+                let Some(cost) = cost else { continue };
                 if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                     best = Some((cost, plan));
                 }

@@ -7,15 +7,28 @@
 
 mod address;
 mod bound;
+mod count;
+mod filter;
+mod functions;
 mod kind;
+mod storage;
 mod validate;
+mod window;
+mod zoom;
 
 pub(crate) use validate::continuing_pair;
 
 use std::ops::Range;
 
+use crate::function::Functions;
+
 pub use bound::Growth;
+pub use count::COUNT_LIMIT;
+pub use filter::Filter;
 pub use kind::{Kind, RealDim, RealKind, half};
+pub use storage::Storage;
+pub use window::Window;
+pub use zoom::{Band, FREQUENCY_LIMIT, Zoom};
 
 /// Elements at most, and addresses too: their bytes in double precision are counted in an `i64`.
 pub const ELEMENT_LIMIT: u64 = i64::MAX as u64 / 16;
@@ -30,12 +43,20 @@ pub struct Dim {
     pub is: i64,
     /// Distance between neighbours in the output, in complex elements; any sign, never 0 when `n > 1`.
     pub os: i64,
+    /// How many of the `n` there are is said at each run: of one dimension to repeat over, at most.
+    pub at_run: bool,
 }
 
 impl Dim {
     /// A dimension of `n` points with the given strides.
     pub const fn new(n: u64, is: i64, os: i64) -> Self {
-        Self { n, is, os }
+        Self { n, is, os, at_run: false }
+    }
+
+    /// The same, of whose points each run takes as many as it is told, from the first.
+    #[must_use]
+    pub const fn at_run(self) -> Self {
+        Self { at_run: true, ..self }
     }
 }
 
@@ -67,7 +88,7 @@ impl Direction {
     }
 }
 
-/// Width of the real numbers, in storage and in arithmetic.
+/// Width of the real numbers in arithmetic and, unless [`Problem::storage`] says otherwise, in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// 32-bit floating point.
@@ -90,12 +111,19 @@ impl Precision {
         }
     }
 
-    /// That of the numbers in the computer's own memory: for double-single arithmetic 64 bits.
-    #[must_use]
-    pub const fn on_host(self) -> Self {
+    /// Half the distance from 1 to the next number that the arithmetic tells apart.
+    pub const fn unit(self) -> f64 {
         match self {
-            Self::F32 => Self::F32,
-            Self::F64 | Self::DoubleSingle => Self::F64,
+            Self::F32 | Self::F64 => Storage::of(self).unit(),
+            Self::DoubleSingle => crate::math::double_single::UNIT,
+        }
+    }
+
+    /// The largest finite number of the arithmetic.
+    pub fn largest(self) -> f64 {
+        match self {
+            Self::F32 | Self::DoubleSingle => f32::MAX.into(),
+            Self::F64 => f64::MAX,
         }
     }
 
@@ -160,12 +188,15 @@ pub enum Placement {
 /// Canonical: no dimension of one point; batch dimensions with positive output strides (one that runs backwards is
 /// walked from its other end); batch dimensions that continue each other merged; both tensors ordered by falling
 /// output stride in absolute value. Thus two callers who ask the same thing in other words get equal problems. A
-/// problem without transform dimensions is a scaled copy.
+/// problem without transform dimensions is a scaled copy. A dimension whose count is given at each run
+/// ([`Dim::at_run`]) stays as it is, whatever its length and its strides: which of its points are the first is what
+/// its caller says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
     /// What is transformed into what.
     pub kind: Kind,
-    /// Dimensions to transform as complex ones, slowest first; their order does not change what is computed.
+    /// Dimensions to transform as complex ones, slowest first; their order does not change what is computed. Their
+    /// lengths are those of the transform, of which [`Problem::windows`] may leave fewer points in memory.
     pub transform: Vec<Dim>,
     /// Dimensions to repeat over.
     pub batch: Vec<Dim>,
@@ -173,8 +204,10 @@ pub struct Problem {
     pub input_offset: u64,
     /// Element of the output buffer at which index (0, .., 0) lies.
     pub output_offset: u64,
-    /// Real numbers.
+    /// Real numbers as they are computed in.
     pub precision: Precision,
+    /// Real numbers as input and output keep them; `None`: as they are computed in.
+    pub storage: [Option<Storage>; 2],
     /// Layout of the input.
     pub input: Format,
     /// Layout of the output.
@@ -187,6 +220,13 @@ pub struct Problem {
     pub scale: f64,
     /// Bytes of workspace beside input and output at most; `None`: as many as the fastest schedule takes.
     pub max_workspace: Option<u64>,
+    /// Which points of each dimension of [`Problem::transform`] lie in memory, in the input and in the output; empty: all
+    /// of all.
+    pub windows: Vec<[Window; 2]>,
+    /// What the frequencies are multiplied by, before they are transformed back; `None`: the frequencies are the output.
+    pub filter: Option<Filter>,
+    /// What is applied to what is read and to what is written, of complex problems.
+    pub functions: Functions,
 }
 
 impl Problem {
@@ -201,7 +241,7 @@ impl Problem {
         self.batch.iter().map(|dim| dim.n).product()
     }
 
-    /// Points of all transforms. Of a complex problem, as many elements are written.
+    /// Points of all transforms. Of a complex problem without windows, as many elements are written.
     pub fn elements(&self) -> u64 {
         self.points() * self.batch_count()
     }
@@ -230,12 +270,12 @@ impl Problem {
 
     /// Bytes of an element of the input, both planes together.
     pub fn input_element(&self) -> u64 {
-        element_bytes(self.input, self.precision)
+        element_bytes(self.input, self.stored()[0])
     }
 
     /// Bytes of an element of the output, both planes together.
     pub fn output_element(&self) -> u64 {
-        element_bytes(self.output, self.precision)
+        element_bytes(self.output, self.stored()[1])
     }
 
     /// The dimensions that input and output share point by point, batch first: all but those of
@@ -244,15 +284,15 @@ impl Problem {
         self.batch.iter().chain(&self.transform)
     }
 
-    /// Input and output element of every point of every complex transform, the last transform dimension fastest, batch
-    /// dimensions outermost.
+    /// Input and output element of every point of every complex transform without windows, the last transform dimension
+    /// fastest, batch dimensions outermost.
     pub fn addresses(&self) -> impl Iterator<Item = (u64, u64)> + use<> {
         address::Walk::new(self.dims().copied().collect(), self.input_offset, self.output_offset)
     }
 }
 
-fn element_bytes(format: Format, precision: Precision) -> u64 {
-    format.planes() as u64 * format.step() * precision.real_bytes()
+fn element_bytes(format: Format, storage: Storage) -> u64 {
+    format.planes() as u64 * format.step() * storage.real_bytes()
 }
 
 /// Lowest and one past the highest address; only for problems that have been validated.

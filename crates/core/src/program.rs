@@ -5,7 +5,7 @@ use crate::kernel::{Kernel, Verified};
 use crate::lower::Lowered;
 use crate::lower::tile::{self, Choice, Tile};
 use crate::pass::Pass;
-use crate::problem::{Format, Kind, Precision, Problem};
+use crate::problem::{Format, Kind, Precision, Problem, Storage};
 use crate::recipe::Recipe;
 use crate::schedule::{self, Schedule, fuse};
 use crate::target::Limits;
@@ -28,6 +28,8 @@ pub enum Binding {
         /// Bytes used.
         bytes: u64,
     },
+    /// The factors of the frequencies: [`Problem::filter`].
+    Filter,
     /// A constant table, an index into [`Program::tables`].
     Table(u16),
 }
@@ -217,6 +219,16 @@ fn no_tile(pass: &Pass, limits: &Limits) -> Error {
 }
 
 fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
+    if problem.stored().contains(&Storage::F64) && problem.precision == Precision::F32 && !limits.f64 {
+        return Err(Error::Unsupported {
+            what: "double precision in memory".into(),
+            device: limits.name.clone(),
+            would_work: "f32 storage, or the cpu device".into(),
+        });
+    }
+    problem.check_paired()?;
+    problem.check_at_run()?;
+    problem.check_functions()?;
     if problem.precision == Precision::F64 && !limits.f64 {
         return Err(Error::Unsupported {
             what: "double precision".into(),
@@ -225,13 +237,16 @@ fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
                 .into(),
         });
     }
+    if problem.is_windowed() || problem.filter.is_some() {
+        // What is read of these by their places is taken on trust further on.
+        problem.clone().validated()?;
+    }
     for (side, got) in [(Side::Input, problem.input), (Side::Output, problem.output)] {
-        let complex = matches!(got, Format::Interleaved | Format::Planar);
-        if problem.kind == Kind::Complex && !complex {
+        if problem.kind == Kind::Complex && matches!(got, Format::Apart(_)) {
             return Err(Error::KindFormat { side, real: false, got });
         }
     }
-    for bytes in [problem.input_bytes(), problem.output_bytes()] {
+    for bytes in [problem.input_bytes(), problem.output_bytes(), problem.filter_bytes()] {
         too_large("bytes of one buffer", bytes, limits.max_buffer_bytes, limits)?;
     }
     Ok(())

@@ -18,7 +18,7 @@ use crate::lower::tile::{self, Choice, Tile};
 use crate::pass::Pass;
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Kind, Precision, Problem};
+use crate::problem::{Kind, Problem};
 use crate::schedule::fuse::{self, Fuse, Offer};
 use crate::schedule::{self, Schedule};
 use crate::solve::SOLVERS;
@@ -90,7 +90,7 @@ const MOST_TILES: usize = 8;
 /// ```
 pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec<Candidate>, Error> {
     let estimate = Draft::new(problem, limits, None, None)?;
-    if problem.kind != Kind::Complex {
+    if problem.kind != Kind::Complex || problem.filter.is_some() {
         return Ok(tiled(estimate, problem, limits, most));
     }
     let mut drafts = vec![estimate.fused(problem, limits), estimate];
@@ -104,7 +104,7 @@ pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec
         lengths.sort_unstable();
         lengths.dedup();
         for n in lengths {
-            for plan in ranked(n, problem.max_workspace.is_some(), &narrowed, problem.precision) {
+            for plan in ranked(n, problem, &narrowed) {
                 // What is best for one dimension of that length is tried for all.
                 let mut plans = base.plans.clone();
                 plans.iter_mut().filter(|own| own.len() == n).for_each(|own| *own = plan.clone());
@@ -265,12 +265,16 @@ fn narrowed(limits: &Limits, within: Option<Within>) -> Limits {
 }
 
 /// Plans that some solver offers for a length, the cheapest first.
-fn ranked(n: u64, capped: bool, limits: &Limits, precision: Precision) -> Vec<Plan> {
-    let planner = Planner::new(limits, precision);
+fn ranked(n: u64, problem: &Problem, limits: &Limits) -> Vec<Plan> {
+    let (precision, kept) = (problem.precision, problem.stored());
+    let planner = Planner::new(limits, precision).keeping(kept);
+    // Passes in place leave what they go on with in the caller's own type.
+    let capped = problem.max_workspace.is_some() && problem.keeps_results();
     let solvers = SOLVERS.iter().filter(|solver| capped || !solver.in_place());
     let offered = solvers.flat_map(|solver| solver.plans(n, &planner));
-    let mut plans: Vec<(f64, Plan)> =
-        offered.filter_map(|plan| Some((cost::of_plan(&plan, limits, precision)?, plan))).collect();
+    let mut plans: Vec<(f64, Plan)> = offered
+        .filter_map(|plan| Some((cost::of_plan_kept(&plan, limits, precision, kept)?, plan)))
+        .collect();
     plans.sort_by(|a, b| a.0.total_cmp(&b.0));
     plans.dedup_by(|a, b| a.1 == b.1);
     plans.into_iter().map(|(_, plan)| plan).take(MOST_PLANS).collect()
@@ -334,7 +338,7 @@ impl Recipe {
 
     /// The schedule by the recipe's plans.
     fn scheduled(&self, problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
-        if problem.kind != Kind::Complex {
+        if problem.kind != Kind::Complex || problem.filter.is_some() {
             let schedule = schedule::schedule(problem, limits)?;
             let same = self.plans == schedule.plans && self.within.is_none();
             return if same { Ok(schedule) } else { Err(refused("real data is not scheduled so".into())) };

@@ -1,21 +1,27 @@
 //! Plan and target to passes: which axes share a tile, where intermediate results lie, what is fused where.
 
 mod convolution;
+mod filter;
 pub mod fuse;
 mod in_place;
 mod real;
 mod share;
+mod window;
 mod workspace;
+mod zoom;
 
 use crate::error::Error;
+use crate::function::Functions;
 use crate::lower::fused::Ring;
 use crate::lower::tile;
 use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim};
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Format, Kind, Placement, Problem};
+use crate::problem::{Direction, Format, Kind, Placement, Problem, Storage};
 use crate::target::Limits;
+use convolution::By;
 use fuse::Fuse;
+use window::held;
 
 /// Passes in order, and what they need beside input and output.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,12 +43,14 @@ struct Place {
     format: Format,
     offset: u64,
     span: u64,
+    storage: Storage,
     strides: Vec<i64>,
 }
 
 impl Place {
     fn operand(&self) -> Operand {
-        Operand { array: self.array, format: self.format, offset: self.offset, span: self.span }
+        let &Self { array, format, offset, span, storage, .. } = self;
+        Operand { array, format, offset, span, storage }
     }
 }
 
@@ -52,10 +60,15 @@ impl Place {
 ///
 /// A length for which no solver has a plan on this device; less workspace allowed than is needed.
 pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
-    if problem.kind != Kind::Complex {
-        return real::schedule(problem, limits);
+    match problem.kind {
+        Kind::Complex => {}
+        Kind::Zoom(zoom) => return zoom::schedule(problem, &zoom, limits),
+        _ => return real::schedule(problem, limits),
     }
-    let planner = Planner::new(limits, problem.precision);
+    if problem.filter.is_some() {
+        return filter::schedule(problem, limits);
+    }
+    let planner = Planner::new(limits, problem.precision).keeping(problem.stored());
     let plans = problem
         .transform
         .iter()
@@ -67,9 +80,18 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     if needed <= allowed {
         return Ok(wide);
     }
+    // Passes in place would leave what they go on with in the caller's own type.
+    if !problem.keeps_results() {
+        return Err(Error::Workspace { needed, allowed });
+    }
     // Passes in place hold more on the chip or are more: they are for those who ask.
-    let narrow =
-        |plan: Plan| if plan.passes() > 1 { planner.in_place(plan.len()).unwrap_or(plan) } else { plan };
+    let narrow = |plan: Plan| {
+        if plan.passes() > 1 && !problem.is_windowed() {
+            planner.in_place(plan.len()).unwrap_or(plan)
+        } else {
+            plan
+        }
+    };
     let schedule = with(problem, limits, &planner, plans.into_iter().map(narrow).collect(), true)?;
     match schedule.workspace(problem.precision) {
         (_, least) if least > allowed => Err(Error::Workspace { needed: least.min(needed), allowed }),
@@ -79,10 +101,16 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
 
 /// Schedules a problem by the given plans, one for each transform dimension, in the radices that they name.
 pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
-    if problem.kind != Kind::Complex {
+    if problem.kind != Kind::Complex || problem.filter.is_some() {
         return Err(Error::Recipe { detail: "plans are chosen for complex problems alone".into() });
     }
-    let schedule = with(problem, limits, &Planner::new(limits, problem.precision), plans, false)?;
+    let schedule = with(
+        problem,
+        limits,
+        &Planner::new(limits, problem.precision).keeping(problem.stored()),
+        plans,
+        false,
+    )?;
     let (_, needed) = schedule.workspace(problem.precision);
     match problem.max_workspace {
         Some(allowed) if needed > allowed => Err(Error::Workspace { needed, allowed }),
@@ -92,7 +120,7 @@ pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> 
 
 /// Schedules a problem by plans whose parts may change their radices to suit the passes that they become.
 pub(crate) fn suited(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
-    with(problem, limits, &Planner::new(limits, problem.precision), plans, true)
+    with(problem, limits, &Planner::new(limits, problem.precision).keeping(problem.stored()), plans, true)
 }
 
 fn with(
@@ -102,8 +130,7 @@ fn with(
     mut plans: Vec<Plan>,
     suits: bool,
 ) -> Result<Schedule, Error> {
-    let mut scheduler =
-        Scheduler { problem, limits, planner, suits, regions: Vec::new(), passes: Vec::new() };
+    let mut scheduler = Scheduler::new(problem, limits, planner, suits);
     scheduler.run(&mut plans)?;
     Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans, fused: Vec::new() })
 }
@@ -122,22 +149,36 @@ struct Scheduler<'a> {
     planner: &'a Planner<'a>,
     /// Stages of the parts of a dimension may change to suit the pass that they become.
     suits: bool,
+    /// Points of each dimension that memory holds at the moment, transform dimensions first.
+    held: Vec<u64>,
+    /// Sign of the exponent of the passes that come next.
+    direction: Direction,
     regions: Vec<u64>,
     passes: Vec<Pass>,
+}
+
+impl<'a> Scheduler<'a> {
+    fn new(problem: &'a Problem, limits: &'a Limits, planner: &'a Planner<'a>, suits: bool) -> Self {
+        let (held, direction) = (held(problem, false), problem.direction);
+        Self { problem, limits, planner, suits, held, direction, regions: Vec::new(), passes: Vec::new() }
+    }
 }
 
 impl Scheduler<'_> {
     fn run(&mut self, plans: &mut [Plan]) -> Result<(), Error> {
         let input = self.caller_side(false);
         let output = self.caller_side(true);
-        let mut groups = self.groups(plans);
+        let mut groups = self.groups(plans, 0);
         // Elements move when strides differ in place: blocks would overwrite what others still have to read, so
         // the result is gathered in the workspace first.
-        let moves = self.problem.placement == Placement::InPlace && input.strides != output.strides;
+        let moves = self.problem.placement == Placement::InPlace && self.problem.moves();
         if groups.is_empty() || (moves && groups.len() == 1) {
             groups.push(Vec::new());
         }
-        let staged = if moves { Some(self.workspace(&output)) } else { None };
+        // What lies between passes is kept as it is computed, and needs room for every point.
+        let holds = self.problem.keeps_results() && self.output_holds_all();
+        let staged = moves || (groups.len() > 1 && !holds);
+        let staged = if staged { Some(self.workspace(&output)) } else { None };
         let last = groups.len() - 1;
         let mut at = input;
         for (i, group) in groups.iter().enumerate() {
@@ -147,6 +188,7 @@ impl Scheduler<'_> {
             };
             let first = self.passes.len();
             self.group(group, plans, &at, &target)?;
+            self.look(group, first, [&at, &target]);
             if let [d] = group[..] {
                 name_stages(&mut plans[d], &self.passes[first..]);
             }
@@ -154,6 +196,10 @@ impl Scheduler<'_> {
         }
         if let Some(pass) = self.passes.last_mut() {
             pass.scale *= self.problem.scale;
+            pass.functions.store.clone_from(&self.problem.functions.store);
+        }
+        if let Some(pass) = self.passes.first_mut() {
+            pass.functions.load.clone_from(&self.problem.functions.load);
         }
         Ok(())
     }
@@ -172,17 +218,15 @@ impl Scheduler<'_> {
             offset: if output { problem.output_offset } else { problem.input_offset },
             span: reach
                 + if output || in_place { problem.output_span().end } else { problem.input_span().end },
+            storage: problem.stored()[usize::from(output)],
             strides: dims.map(|dim| if output { dim.os } else { dim.is }).collect(),
         }
     }
 
-    fn lengths(&self) -> Vec<u64> {
-        self.problem.transform.iter().chain(&self.problem.batch).map(|dim| dim.n).collect()
-    }
-
     /// A region of the workspace that holds the problem packed, its dimensions in the order of `like`.
     fn workspace(&mut self, like: &Place) -> Place {
-        let lengths = self.lengths();
+        let sides = [false, true].map(|output| held(self.problem, output));
+        let lengths: Vec<u64> = sides[0].iter().zip(&sides[1]).map(|(&a, &b)| a.max(b)).collect();
         self.region(&lengths, like)
     }
 
@@ -197,12 +241,13 @@ impl Scheduler<'_> {
         }
         self.regions.push(stride);
         let array = Array::Workspace((self.regions.len() - 1) as u8);
-        Place { array, format: Format::Interleaved, offset: 0, span: stride, strides }
+        let storage = Storage::of(self.problem.precision);
+        Place { array, format: Format::Interleaved, offset: 0, span: stride, storage, strides }
     }
 
     fn group(&mut self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Result<(), Error> {
         if let [d] = group {
-            return self.axis(*d, &plans[*d], &self.lengths(), src, dst);
+            return self.axis(*d, &plans[*d], &self.points_of(&[*d]), src, dst);
         }
         let pass = self.pass(group, plans, src, dst);
         self.passes.push(pass);
@@ -211,10 +256,11 @@ impl Scheduler<'_> {
 
     /// One pass that transforms a group of dimensions by their on-chip plans.
     fn pass(&self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Pass {
-        let lengths = self.lengths();
-        let dim = |d: usize| PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
+        let lengths = self.points_of(group);
+        let dim = |d: usize| self.repeated(d, &lengths, src, dst);
         let axes = group.iter().map(|&d| Axis::new(dim(d), on_chip_method(&plans[d]))).collect();
-        let batch = (0..lengths.len()).filter(|d| !group.contains(d)).map(dim).collect();
+        let others = (0..lengths.len()).filter(|d| !group.contains(d));
+        let batch = others.map(|d| self.repeated(d, &lengths, src, dst)).collect();
         self.new_pass(axes, batch, src, dst)
     }
 
@@ -225,12 +271,15 @@ impl Scheduler<'_> {
             src: src.operand(),
             dst: dst.operand(),
             precision: self.problem.precision,
-            direction: self.problem.direction,
+            direction: self.direction,
             twiddle: None,
             load: None,
             store: None,
             scale: 1.0,
             ends: [None; 2],
+            windows: Default::default(),
+            filter: None,
+            functions: Functions::default(),
         }
     }
 
@@ -253,9 +302,19 @@ impl Scheduler<'_> {
                     let pass = self.single(d, on_chip_method(plan), lengths, src, dst);
                     self.passes.push(pass);
                 }
-                Plan::Split(parts) => self.convolution(d, *n, parts, lengths, src, dst),
+                Plan::Split(parts) => {
+                    let chirp = convolution::Chirp { n: *n, band: None };
+                    self.convolution(d, By::Chirp(chirp), parts, lengths, src, dst);
+                }
                 _ => return Err(no_plan(*n, self.limits)),
             },
+            Plan::InPlace { .. } if !self.problem.keeps_results() => {
+                return Err(Error::Recipe { detail: "passes in place keep what they go on with".into() });
+            }
+            // Between its passes the output holds every point.
+            Plan::InPlace { .. } if self.problem.is_windowed() => {
+                return Err(no_plan(plan.len(), self.limits));
+            }
             Plan::InPlace { parts, early } => self.in_place(d, (parts, early), lengths, src, dst)?,
             Plan::Split(parts) => {
                 let scratch = self.region(lengths, dst);
@@ -266,9 +325,22 @@ impl Scheduler<'_> {
     }
 
     fn single(&self, d: usize, method: Method, lengths: &[u64], src: &Place, dst: &Place) -> Pass {
-        let dim = |d: usize| PassDim::new(lengths[d], src.strides[d], dst.strides[d]);
-        let batch = (0..lengths.len()).filter(|&other| other != d).map(dim).collect();
-        self.new_pass(vec![Axis::new(dim(d), method)], batch, src, dst)
+        let dim = self.repeated(d, lengths, src, dst);
+        self.new_pass(vec![Axis::new(dim, method)], self.others(d, lengths, src, dst), src, dst)
+    }
+
+    /// The dimensions that a pass over one of them is repeated over.
+    fn others(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> Vec<PassDim> {
+        let others = (0..lengths.len()).filter(|&other| other != d);
+        others.map(|other| self.repeated(other, lengths, from, to)).collect()
+    }
+
+    /// A dimension of the problem as a pass has it whole.
+    fn repeated(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> PassDim {
+        let batch = d.checked_sub(self.problem.transform.len()).and_then(|d| self.problem.batch.get(d));
+        let at_run = batch.is_some_and(|dim| dim.at_run);
+        let whole = PassDim::new(lengths[d], from.strides[d], to.strides[d]);
+        PassDim { at_run, of: Some(d as u16), counts: [1, 1], ..whole }
     }
 
     /// A dimension in several passes. Input index `n = sum n_i N/(f1..fi)`, output index
@@ -294,12 +366,11 @@ impl Scheduler<'_> {
             let axis = PassDim {
                 load_index: rest,
                 store_index: out_weight,
+                of: Some(d as u16),
+                counts: [rest, out_weight],
                 ..PassDim::new(part.len(), from.strides[d] * rest as i64, to.strides[d] * out_weight as i64)
             };
-            let mut batch: Vec<PassDim> = (0..lengths.len())
-                .filter(|&other| other != d)
-                .map(|other| PassDim::new(lengths[other], from.strides[other], to.strides[other]))
-                .collect();
+            let mut batch = self.others(d, lengths, from, to);
             let mut before = 1;
             for earlier in &parts[..i] {
                 let from_weight = n / (before * earlier.len());
@@ -307,6 +378,8 @@ impl Scheduler<'_> {
                 batch.push(PassDim {
                     load_index: from_weight,
                     store_index: to_weight,
+                    of: Some(d as u16),
+                    counts: [from_weight, to_weight],
                     ..PassDim::new(
                         earlier.len(),
                         from.strides[d] * from_weight as i64,
@@ -319,6 +392,8 @@ impl Scheduler<'_> {
                 batch.push(PassDim {
                     load_index: 1,
                     store_index: 1,
+                    of: Some(d as u16),
+                    counts: [1, 1],
                     twiddle: 1,
                     ..PassDim::new(rest, from.strides[d], to.strides[d])
                 });
@@ -387,5 +462,5 @@ fn part_of(plan: &Plan) -> CoprimePart {
     };
     let n = plan.len();
     let chirp = (kind == PartKind::Bluestein).then_some(n);
-    CoprimePart { n, kind, chirp, radices: on_chip_method(stages).radices().to_vec() }
+    CoprimePart { n, kind, chirp, band: None, radices: on_chip_method(stages).radices().to_vec() }
 }

@@ -5,9 +5,10 @@ use num_complex::Complex;
 #[cfg(test)]
 use crate::lower::twiddle::Powers;
 use crate::lower::twiddle::exact_powers;
-use crate::math::{double_single, index, twiddle};
+use crate::math::dd::Cdd;
+use crate::math::{chirp, double_single, index, twiddle};
 use crate::pass::{Coordinate, PartKind, TableKind};
-use crate::problem::Precision;
+use crate::problem::{Band, Precision};
 use crate::program::Table;
 
 /// The table's numbers in the device's precision, real and imaginary parts in turn.
@@ -48,8 +49,12 @@ fn values(kind: TableKind) -> Vec<(f64, f64)> {
             (0..len).map(|x| twiddle::root((first + x * step) % modulus, modulus)).collect()
         }
         TableKind::Chirp { n } => twiddle::chirp(n),
+        TableKind::BandIn { band } => (0..band.samples).map(|j| rounded(chirp::sample(&band, j))).collect(),
+        TableKind::BandOut { band } => (0..band.points).map(|k| rounded(chirp::point(&band, k))).collect(),
         TableKind::ChirpSpectrum { n, m } => chirp_spectrum(n, m),
-        TableKind::ChirpRows { n, m, radices } => chirp_rows(n, m, &radices),
+        TableKind::BandSpectrum { band, m } => band_spectrum(&band, m),
+        TableKind::ChirpRows { n, m, radices } => in_rows(&chirp_spectrum(n, m), &radices),
+        TableKind::BandRows { band, m, radices } => in_rows(&band_spectrum(&band, m), &radices),
         TableKind::RaderSpectrum { p, radices } => rader_spectrum(p, &radices),
         TableKind::Places { .. } => Vec::new(),
     }
@@ -114,7 +119,7 @@ fn own_places(part: &Coordinate, output: bool) -> Vec<u32> {
     match part.kind {
         // The stages turn the slowest digit of the input into the fastest of the output.
         PartKind::MixedRadix if output => (0..part.n as u32).map(|index| spelt(index, false)).collect(),
-        PartKind::MixedRadix | PartKind::Bluestein | PartKind::Middle => {
+        PartKind::MixedRadix | PartKind::Bluestein | PartKind::Middle | PartKind::Filter => {
             (0..part.n as u32).map(natural).collect()
         }
         PartKind::Rader => {
@@ -139,9 +144,20 @@ fn chirp_spectrum(n: u64, m: u64) -> Vec<(f64, f64)> {
     filter.into_iter().map(|z| (z.re, z.im)).collect()
 }
 
-/// The same, row by row.
-fn chirp_rows(n: u64, m: u64, radices: &[u8]) -> Vec<(f64, f64)> {
-    let spectrum = chirp_spectrum(n, m);
+fn rounded(z: Cdd) -> (f64, f64) {
+    (z.re.hi, z.im.hi)
+}
+
+/// Transform of the conjugate chirp of a band, over m.
+fn band_spectrum(band: &Band, m: u64) -> Vec<(f64, f64)> {
+    let mut filter: Vec<Complex<f64>> = chirp::filter(band, m as usize);
+    filter.iter_mut().for_each(|z| *z /= m as f64);
+    rustfft::FftPlanner::new().plan_fft_forward(m as usize).process(&mut filter);
+    filter.into_iter().map(|z| (z.re, z.im)).collect()
+}
+
+/// A spectrum row by row.
+fn in_rows(spectrum: &[(f64, f64)], radices: &[u8]) -> Vec<(f64, f64)> {
     let points: usize = radices.iter().map(|&radix| usize::from(radix)).product();
     let rows = spectrum.len() / points;
     let order: Vec<usize> = (0..points).map(|at| rows * turned(at, points, radices)).collect();

@@ -9,7 +9,7 @@ use warpfft_core::kernel::simulate::Report;
 use warpfft_core::lower;
 use warpfft_core::lower::tile::Tile;
 use warpfft_core::pass::{Array, Axis, Method, Operand, Pass, PassDim};
-use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem, Storage};
 use warpfft_core::program::Program;
 use warpfft_core::target::Limits;
 
@@ -92,7 +92,13 @@ fn rows_of_every_cluster_size() {
 
 /// One pass over a problem with radices and a tile of the test's own choice.
 fn forced(problem: &Problem, radices: &[&[u32]], tile: &Tile, limits: &Limits) -> Program {
-    let side = |array, format, offset, span: u64| Operand { array, format, offset, span };
+    let side = |array, format, offset, span: u64| Operand {
+        array,
+        format,
+        offset,
+        span,
+        storage: Storage::of(problem.precision),
+    };
     let in_place = problem.placement == Placement::InPlace;
     let dim = |dim: &Dim| PassDim::new(dim.n, dim.is, dim.os);
     let pass = Pass {
@@ -117,6 +123,9 @@ fn forced(problem: &Problem, radices: &[&[u32]], tile: &Tile, limits: &Limits) -
         store: None,
         scale: problem.scale,
         ends: [None; 2],
+        windows: Default::default(),
+        filter: None,
+        functions: warpfft_core::function::Functions::default(),
     };
     let lowered = lower::lower(&pass, tile, lower::Walk::Rising, limits, "forced");
     Program::of_pass(problem, &pass, lowered, limits).expect("the kernel is well formed")

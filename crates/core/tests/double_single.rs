@@ -115,7 +115,7 @@ fn figures() {
         ] {
             let problem = rows(n, batch, precision);
             let program = compile(&problem, &limits).expect("it is possible");
-            let (error, report) = Case::new(&problem).error(&program, &limits);
+            let (error, report) = Case::new(&problem).error(&program, &limits, "figures");
             let per = |count: u64| count as f64 / problem.elements() as f64;
             print!(" | {error:.2e} {:5.2} {:6.0}", error / unit, per(report.instructions));
         }

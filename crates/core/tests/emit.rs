@@ -6,11 +6,14 @@ mod kernels;
 
 use std::time::Instant;
 
+use warpfft_core::Error;
 use warpfft_core::emit::{self, EmitError};
+use warpfft_core::error::Side;
 use warpfft_core::kernel::verify::verify;
 use warpfft_core::kernel::{Access, Builder, Cache, Kernel, Op, Special, Type, Verified};
-use warpfft_core::request::Fft;
-use warpfft_core::target::Limits;
+use warpfft_core::problem::Window;
+use warpfft_core::request::{Convolution, Fft, Mode};
+use warpfft_core::target::{Api, Limits};
 
 fn verified(kernel: Kernel) -> Verified<Kernel> {
     let name = kernel.name.clone();
@@ -58,6 +61,42 @@ fn a_cluster_is_as_accepted() {
     golden("fft_1024_cluster.ptx", &emit::ptx(&program.kernels[0], 90).unwrap());
 }
 
+/// Windows that are known by the registers, that take a predicate, and that wrap within a register.
+#[test]
+fn windows_are_as_accepted() {
+    let rows = |fft: Fft| {
+        let problem = fft.batch(100).build().unwrap();
+        let program = warpfft_core::compile(&problem, &Limits::h200()).unwrap();
+        emit::ptx(&program.kernels[0], 90).unwrap()
+    };
+    golden("fft_64_shifted.ptx", &rows(Fft::new([64]).shift_output()));
+    golden("fft_60_wrapped.ptx", &rows(Fft::new([60]).window(Side::Input, 0, Window::new(53, 20))));
+}
+
+/// A line of a convolution: pairs of reals, the filter by its frequencies, the padding by its windows.
+#[test]
+fn a_convolution_is_as_accepted() {
+    let asked = Convolution::new([200], [21]).real().batch(64).mode(Mode::Same);
+    let problems = asked.problems(Some(&Limits::h200())).unwrap();
+    let program = warpfft_core::compile(&problems.parts[0], &Limits::h200()).unwrap();
+    assert_eq!((problems.parts.len(), program.launches.len()), (1, 1));
+    golden("convolve_200.ptx", &emit::ptx(&program.kernels[0], 90).unwrap());
+    let program = warpfft_core::compile(&problems.parts[0], &Limits::webgpu_min()).unwrap();
+    check_wgsl("convolve", &emit::wgsl(&program.kernels[0], false).unwrap());
+}
+
+/// A launch of which each run takes a part: the count is a parameter, guards and surplus blocks ask it.
+#[test]
+fn a_counted_launch_is_as_accepted() {
+    let problem = Fft::new([16]).batch(1000).any_batch().build().unwrap();
+    let program = warpfft_core::compile(&problem, &Limits::h200()).unwrap();
+    golden("fft_16_counted.ptx", &emit::ptx(&program.kernels[0], 90).unwrap());
+    let program = warpfft_core::compile(&problem, &Limits::webgpu_min()).unwrap();
+    let text = emit::wgsl(&program.kernels[0], true).unwrap();
+    check_wgsl("fft_16_counted", &text);
+    golden("fft_16_counted.wgsl", &text);
+}
+
 /// Two passes in one launch: tickets, counters, and a ring past the L1.
 #[test]
 fn a_fused_launch_is_as_accepted() {
@@ -89,6 +128,36 @@ fn pairs_of_singles_are_as_accepted() {
     let text = emit::wgsl(&program.kernels[0], true).unwrap();
     check_wgsl("fft_3_double_single", &text);
     golden("fft_3_double_single.wgsl", &text);
+}
+
+/// Short numbers: two by two where they are interleaved, one by one where they are planar; bf16 by integers where there
+/// is nothing else.
+#[test]
+fn short_numbers_are_as_accepted() {
+    let rows = |n: u64| Fft::new([n]).batch(64);
+    let text = |fft: Fft, limits: &Limits| {
+        let program = warpfft_core::compile(&fft.build().unwrap(), limits).unwrap();
+        match limits.api {
+            Api::Ptx { sm } => emit::ptx(&program.kernels[0], sm).unwrap(),
+            Api::Wgsl { browser } => {
+                let text = emit::wgsl(&program.kernels[0], browser).unwrap();
+                check_wgsl("short numbers", &text);
+                text
+            }
+        }
+    };
+    golden("fft_64_f16.ptx", &text(rows(64).f16(), &Limits::h200()));
+    golden("fft_8_bf16_sm75.ptx", &text(rows(8).bf16(), &Limits::t4()));
+    golden("fft_8_bf16_f64_sm80.ptx", &text(rows(8).bf16().f64(), &Limits::a100()));
+    golden("fft_16_f16.wgsl", &text(rows(16).f16(), &Limits::webgpu_min()));
+    golden("fft_9_bf16.wgsl", &text(rows(9).bf16(), &Limits::webgpu_min()));
+    let halves = Limits { f16: true, ..Limits::vulkan_min() };
+    golden("fft_4_f16_planar.wgsl", &text(rows(4).f16().planar(), &halves));
+    for (fft, device) in [(rows(4).f16(), Limits::vulkan_min()), (rows(4).bf16(), halves)] {
+        let error = warpfft_core::compile(&fft.planar().build().unwrap(), &device).unwrap_err();
+        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        assert!(error.to_string().contains("interleaved"), "{error}");
+    }
 }
 
 #[test]

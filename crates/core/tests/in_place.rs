@@ -113,6 +113,7 @@ fn clustered(compiled: &Compiled, cluster: u32, limits: &Limits) -> (Program, us
                 kinds.push(kind);
                 Binding::Table(kinds.len() as u16 - 1)
             }
+            Slot::Filter => Binding::Filter,
             Slot::Ring | Slot::Counters => unreachable!("a pass by itself has no ring"),
         });
         program.launches.push(Launch { kernel: program.kernels.len(), bindings: bindings.collect() });

@@ -44,6 +44,7 @@ fn assert_within(compiled: &Compiled, limits: &Limits, what: &str) {
                     assert!(offset % 256 == 0 && offset + bytes <= program.workspace_bytes, "{what}");
                     bytes
                 }
+                Binding::Filter => program.problem.filter_bytes(),
                 Binding::Table(table) => program.tables[usize::from(table)].bytes(),
             };
             assert!(needed <= held, "{what}: {} needs {needed} of {held} bytes", buffer.name);
@@ -126,7 +127,7 @@ fn random_layout(digits: &Digits, rng: &mut impl Rng) -> Layout {
     for i in (1..order.len()).rev() {
         order.swap(i, rng.random_range(0..=i));
     }
-    Layout { register, order, block: None }
+    Layout { register, order, block: None, pair: None }
 }
 
 /// The digits of an element, by its index with the first digit fastest.

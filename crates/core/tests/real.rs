@@ -6,7 +6,9 @@ mod definitions;
 
 use definitions::reference;
 use warpfft_core::kernel::simulate::Report;
-use warpfft_core::problem::{Dim, Format, Kind, Precision, Problem, RealKind, half};
+use warpfft_core::lower::{self, tile::Tile};
+use warpfft_core::pass::Method;
+use warpfft_core::problem::{Dim, Format, Kind, Placement, Precision, Problem, RealKind, half};
 use warpfft_core::program::{Compiled, Program, compile};
 use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
@@ -120,6 +122,93 @@ fn dimensions_share_the_pass_of_the_lines() {
     assert_eq!(launches(Fft::new([64, 64, 64]).batch(20).r2c()), 2);
 }
 
+/// Blocks that hold little, in clusters of at most so many.
+fn clustered(max_cluster: u32, shared_bytes: u32) -> Limits {
+    let name = format!("clusters of {max_cluster}");
+    Limits { name, max_cluster, shared_bytes, max_threads: 64, ..Limits::h200() }
+}
+
+#[test]
+fn clusters_fold_rows() {
+    let mut seen = Vec::new();
+    for (most, lengths) in [(2, [768, 770]), (4, [1024, 1536]), (8, [2048, 4096])] {
+        for (n, batch) in lengths.into_iter().flat_map(|n| [(n, 1), (n, 3)]) {
+            for (fft, bytes) in [(Fft::new([n]), 2048), (Fft::new([n]).f64(), 4096)] {
+                for problem in [fft.clone().batch(batch).r2c(), fft.batch(batch).c2r()].map(build) {
+                    let limits = clustered(most, bytes);
+                    let program = compile(&problem, &limits).expect("it compiles");
+                    check_program(&problem, &program, &limits);
+                    seen.extend(program.kernels.iter().map(|kernel| kernel.cluster));
+                }
+            }
+        }
+    }
+    assert!([2, 4, 8].iter().all(|size| seen.contains(size)), "{seen:?}");
+    for fft in [Fft::new([65536]).batch(99).r2c(), Fft::new([65536]).batch(99).c2r()] {
+        let program = compile(&build(fft), &Limits::h200()).expect("it compiles");
+        assert_eq!(program.kernels.iter().map(|kernel| kernel.cluster).collect::<Vec<_>>(), [8]);
+    }
+}
+
+/// Has clusters of one size hold the tiles of a problem that takes one pass, in stages of these radices.
+fn check_cluster(fft: &Fft, radices: &[&[u32]], cluster: u32) {
+    for (problem, held) in [(fft.clone().batch(1), 1), (fft.clone().batch(5), 1), (fft.clone().batch(5), 2)] {
+        let (problem, limits) = (build(problem), Limits::h200());
+        let mut passes = Compiled::of(&problem, &limits).expect("it compiles").schedule.passes;
+        assert_eq!(passes.len(), 1, "{problem:?}");
+        let mut pass = passes.swap_remove(0);
+        assert!(pass.takes_cluster());
+        for (axis, radices) in pass.axes.iter_mut().zip(radices) {
+            axis.method = Method::MixedRadix(radices.to_vec());
+        }
+        for threads in [32, 48, 64] {
+            let tile = Tile { threads, cluster, batch: vec![held; pass.batch.len()] };
+            let lowered = lower::lower(&pass, &tile, lower::Walk::Rising, &limits, "forced");
+            let program = Program::of_pass(&problem, &pass, lowered, &limits).expect("it is well formed");
+            assert_eq!(program.kernels[0].cluster, cluster);
+            if problem.placement == Placement::InPlace {
+                check_program_in_place(&problem, &program, &limits);
+            } else {
+                check_program(&problem, &program, &limits);
+            }
+        }
+    }
+}
+
+/// One way after the other, in both precisions.
+fn check_both_ways(fft: &Fft, radices: &[&[u32]], cluster: u32) {
+    check_cluster(&fft.clone().r2c(), radices, cluster);
+    check_cluster(&fft.clone().c2r(), radices, cluster);
+    check_cluster(&fft.clone().r2c().f64(), radices, cluster);
+    check_cluster(&fft.clone().c2r().f64(), radices, cluster);
+}
+
+#[test]
+fn clusters_share_out_the_lines() {
+    check_both_ways(&Fft::new([256]), &[&[4, 2, 2, 8]], 2);
+    check_both_ways(&Fft::new([256]), &[&[8, 4, 4]], 4);
+    check_both_ways(&Fft::new([320]), &[&[5, 4, 4, 2]], 4);
+    check_both_ways(&Fft::new([1024]), &[&[8, 8, 8]], 8);
+    check_both_ways(&Fft::new([1024]), &[&[2, 16, 16]], 16);
+}
+
+#[test]
+fn clusters_share_out_planes_and_volumes() {
+    check_both_ways(&Fft::new([16, 32]), &[&[4, 4], &[4, 4]], 4);
+    check_both_ways(&Fft::new([12, 24]), &[&[3, 4], &[4, 3]], 2);
+    check_both_ways(&Fft::new([16, 16]), &[&[2, 8], &[8]], 8);
+    check_both_ways(&Fft::new([8, 4, 16]), &[&[2, 4], &[4], &[4, 2]], 4);
+    check_both_ways(&Fft::new([4, 16, 8]), &[&[4], &[4, 4], &[4]], 2);
+    check_cluster(&Fft::new([8, 32]).r2c().halved_axis(0), &[&[4, 8], &[4]], 4);
+    check_cluster(&Fft::new([8, 32]).c2r().halved_axis(0), &[&[4, 8], &[4]], 4);
+}
+
+#[test]
+fn clusters_fold_in_place() {
+    check_both_ways(&Fft::new([256]).in_place(), &[&[8, 4, 4]], 4);
+    check_both_ways(&Fft::new([16, 32]).in_place(), &[&[4, 4], &[4, 4]], 4);
+}
+
 #[test]
 fn layouts() {
     let limits = Limits::h200();
@@ -197,8 +286,12 @@ fn in_place() {
 
 /// As [`check`], for reals and complex numbers that share an array, which is compared whole.
 fn check_in_place(problem: &Problem, limits: &Limits) {
+    let program = compile(problem, limits).unwrap_or_else(|error| panic!("{problem:?}: {error}"));
+    check_program_in_place(problem, &program, limits);
+}
+
+fn check_program_in_place(problem: &Problem, program: &Program, limits: &Limits) {
     let what = format!("{:?} {:?} batch {:?} in place", problem.kind, problem.transform, problem.batch);
-    let program = compile(problem, limits).unwrap_or_else(|error| panic!("{what}: {error}"));
     let whole = 2 * problem.input_span().end.max(problem.output_span().end) as usize;
     let data = common::random(whole, problem.precision);
     let reals: Vec<common::C64> = data.iter().map(|x| common::C64::new(x.re, 0.0)).collect();
@@ -213,7 +306,7 @@ fn check_in_place(problem: &Problem, limits: &Limits) {
     let want = reference(problem, &seen(problem.input), &seen(problem.output));
     let before = seen(problem.output);
     let (got, _) =
-        common::run(&program, limits, &before, &before).unwrap_or_else(|fault| panic!("{what}: {fault}"));
+        common::run(program, limits, &before, &before).unwrap_or_else(|fault| panic!("{what}: {fault}"));
     let reals_of =
         |all: &[common::C64]| if problem.output == Format::Real { all.to_vec() } else { apart(all) };
     let (mut got, mut want) = (reals_of(&got), reals_of(&want));

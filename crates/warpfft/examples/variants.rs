@@ -4,6 +4,7 @@
 //! ```text
 //! cargo run --release --example variants -- 65536 256x256          # the planner's radices
 //! cargo run --release --example variants -- 16384=32,4,4,32        # own ones, axes apart by a slash
+//! cargo run --release --example variants -- r2c:65536=32,8,8,16    # lines of reals, of half as many points
 //! ```
 
 use std::error::Error;
@@ -29,10 +30,17 @@ fn main() -> Outcome {
     let limits = device.limits().ok_or("the device runs no kernels")?.clone();
     println!("shape,cluster,threads,asked,prefetch,copies,registers");
     for arg in std::env::args().skip(1) {
-        let (text, radices) = arg.split_once('=').map_or((&arg[..], None), |(text, rest)| (text, Some(rest)));
+        let (kind, rest) = arg.split_once(':').unwrap_or(("c2c", &arg));
+        let (text, radices) = rest.split_once('=').map_or((rest, None), |(text, rest)| (text, Some(rest)));
         let shape: Vec<u64> = text.split('x').map(str::parse).collect::<Result<_, _>>()?;
         let points: u64 = shape.iter().product();
-        let problem = Fft::new(shape).batch((POINTS / points).max(1)).build()?;
+        let fft = Fft::new(shape).batch((POINTS / points).max(1));
+        let problem = match kind {
+            "r2c" => fft.r2c(),
+            "c2r" => fft.c2r(),
+            _ => fft,
+        };
+        let problem = problem.build()?;
         let mut pass = Compiled::of(&problem, &limits)?.schedule.passes.swap_remove(0);
         for (axis, list) in pass.axes.iter_mut().zip(radices.iter().flat_map(|all| all.split('/'))) {
             axis.method = Method::MixedRadix(list.split(',').map(str::parse).collect::<Result<_, _>>()?);

@@ -1,6 +1,6 @@
 //! The errors of devices and plans. Every variant says what was wrong, with which value, and what would work.
 
-use warpfft_core::problem::{Format, Placement, Precision};
+use warpfft_core::problem::{Format, Placement, Storage};
 
 use crate::device::DeviceKind;
 
@@ -11,6 +11,8 @@ pub enum Which {
     Input,
     /// The output; in place, the one buffer.
     Output,
+    /// The factors of the frequencies.
+    Filter,
     /// The workspace.
     Workspace,
 }
@@ -20,6 +22,7 @@ impl std::fmt::Display for Which {
         f.write_str(match self {
             Self::Input => "input",
             Self::Output => "output",
+            Self::Filter => "filter",
             Self::Workspace => "workspace",
         })
     }
@@ -111,6 +114,19 @@ pub enum Error {
         align: u64,
     },
 
+    /// A problem with factors of the frequencies was run without them, or the other way round.
+    #[error(
+        "{}", if *expected {
+            "the problem multiplies by factors of the frequencies; hand them over by run_filtered or enqueue_cuda_filtered"
+        } else {
+            "the problem has no factors of the frequencies; run it without, or give it a filter"
+        }
+    )]
+    Filter {
+        /// Whether the problem has them.
+        expected: bool,
+    },
+
     /// Interleaved data for a planar problem, or the other way round.
     #[error("the problem's {which} is {expected:?}, but {got:?} data was handed over")]
     WrongFormat {
@@ -122,13 +138,15 @@ pub enum Error {
         got: Format,
     },
 
-    /// Numbers of the other width.
-    #[error("the problem is in {expected:?}, but {got:?} data was handed over")]
-    WrongPrecision {
+    /// Numbers of another type.
+    #[error("the problem keeps its {which} in {expected}, but {got} data was handed over")]
+    WrongStorage {
+        /// Which buffer.
+        which: Which,
         /// What the problem says.
-        expected: Precision,
+        expected: Storage,
         /// What was given.
-        got: Precision,
+        got: Storage,
     },
 
     /// A finite number beyond those of double-single arithmetic.

@@ -1,27 +1,38 @@
 //! Arrays in the computer's own memory, as callers hand them over.
 
 use bytemuck::Pod;
+use half::{bf16, f16};
 use num_complex::Complex;
-use warpfft_core::problem::{Format, Precision};
+use warpfft_core::problem::{Format, Storage};
 
 mod sealed {
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
+    impl Sealed for half::f16 {}
+    impl Sealed for half::bf16 {}
 }
 
-/// A real number that plans work on: `f32` or `f64`.
+/// A real number that plans read and write: `f32`, `f64`, `f16` or `bf16`, the last two those of the crate `half`.
 pub trait Real: sealed::Sealed + Pod + Default + Send + Sync {
-    /// Its precision.
-    const PRECISION: Precision;
+    /// How it is kept in memory.
+    const STORAGE: Storage;
+}
+
+impl Real for f16 {
+    const STORAGE: Storage = Storage::F16;
+}
+
+impl Real for bf16 {
+    const STORAGE: Storage = Storage::Bf16;
 }
 
 impl Real for f32 {
-    const PRECISION: Precision = Precision::F32;
+    const STORAGE: Storage = Storage::F32;
 }
 
 impl Real for f64 {
-    const PRECISION: Precision = Precision::F64;
+    const STORAGE: Storage = Storage::F64;
 }
 
 /// An array to read.
@@ -67,6 +78,15 @@ impl<'a, T: Real> Planes<'a, T> {
 }
 
 impl<'a, T: Real> PlanesMut<'a, T> {
+    /// The same array once more, for as long as this is not used.
+    pub fn again(&mut self) -> PlanesMut<'_, T> {
+        match self {
+            Self::Interleaved(data) => PlanesMut::Interleaved(data),
+            Self::Planar(re, im) => PlanesMut::Planar(re, im),
+            Self::Real(data) => PlanesMut::Real(data),
+        }
+    }
+
     /// How the array lies in memory.
     pub const fn format(&self) -> Format {
         match self {
@@ -134,50 +154,32 @@ impl<'a, T> From<(&'a mut [T], &'a mut [T])> for PlanesMut<'a, T> {
     }
 }
 
-impl<'a> From<&'a [f32]> for Planes<'a, f32> {
-    fn from(data: &'a [f32]) -> Self {
-        Self::Real(data)
-    }
-}
+/// Slices and vectors of reals are planes of reals.
+macro_rules! reals {
+    ($($real:ty),*) => {$(
+        impl<'a> From<&'a [$real]> for Planes<'a, $real> {
+            fn from(data: &'a [$real]) -> Self {
+                Self::Real(data)
+            }
+        }
 
-impl<'a> From<&'a Vec<f32>> for Planes<'a, f32> {
-    fn from(data: &'a Vec<f32>) -> Self {
-        Self::Real(data)
-    }
-}
+        impl<'a> From<&'a Vec<$real>> for Planes<'a, $real> {
+            fn from(data: &'a Vec<$real>) -> Self {
+                Self::Real(data)
+            }
+        }
 
-impl<'a> From<&'a mut [f32]> for PlanesMut<'a, f32> {
-    fn from(data: &'a mut [f32]) -> Self {
-        Self::Real(data)
-    }
-}
+        impl<'a> From<&'a mut [$real]> for PlanesMut<'a, $real> {
+            fn from(data: &'a mut [$real]) -> Self {
+                Self::Real(data)
+            }
+        }
 
-impl<'a> From<&'a mut Vec<f32>> for PlanesMut<'a, f32> {
-    fn from(data: &'a mut Vec<f32>) -> Self {
-        Self::Real(data)
-    }
+        impl<'a> From<&'a mut Vec<$real>> for PlanesMut<'a, $real> {
+            fn from(data: &'a mut Vec<$real>) -> Self {
+                Self::Real(data)
+            }
+        }
+    )*};
 }
-
-impl<'a> From<&'a [f64]> for Planes<'a, f64> {
-    fn from(data: &'a [f64]) -> Self {
-        Self::Real(data)
-    }
-}
-
-impl<'a> From<&'a Vec<f64>> for Planes<'a, f64> {
-    fn from(data: &'a Vec<f64>) -> Self {
-        Self::Real(data)
-    }
-}
-
-impl<'a> From<&'a mut [f64]> for PlanesMut<'a, f64> {
-    fn from(data: &'a mut [f64]) -> Self {
-        Self::Real(data)
-    }
-}
-
-impl<'a> From<&'a mut Vec<f64>> for PlanesMut<'a, f64> {
-    fn from(data: &'a mut Vec<f64>) -> Self {
-        Self::Real(data)
-    }
-}
+reals!(f16, bf16, f32, f64);

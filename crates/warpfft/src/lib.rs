@@ -16,12 +16,16 @@
 //!     input_offset: 0,
 //!     output_offset: 0,
 //!     precision: Precision::F32,
+//!     storage: [None; 2],
 //!     input: Format::Interleaved,
 //!     output: Format::Interleaved,
 //!     placement: Placement::OutOfPlace,
 //!     direction: Direction::Forward,
 //!     scale: 1.0,
 //!     max_workspace: None,
+//!     windows: vec![],
+//!     filter: None,
+//!     functions: Default::default(),
 //! };
 //! let plan = Device::open(DeviceKind::Cpu)?.plan(&problem)?;
 //! let input = [1.0, 2.0, 3.0, 4.0].map(|re| Complex::new(re, 0.0_f32));
@@ -33,6 +37,7 @@
 //!
 //! [`survey`] tells which devices a machine has, and why one is not usable.
 
+mod convolution;
 #[cfg(any(test, feature = "cuda", feature = "wgpu"))]
 mod copy;
 pub mod device;
@@ -49,6 +54,7 @@ mod tune;
 mod verify;
 pub mod wisdom;
 
+pub use convolution::{ConvolutionCheck, ConvolutionPlan, Spectrum};
 pub use device::{Device, DeviceKind, DeviceReport, survey, use_disk_cache};
 pub use error::{Error, Which};
 pub use host::{Planes, PlanesMut, Real};

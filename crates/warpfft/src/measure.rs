@@ -10,7 +10,8 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use warpfft_core::problem::Problem;
+use half::{bf16, f16};
+use warpfft_core::problem::{Problem, Storage};
 
 use crate::error::Error;
 use crate::plan::Plan;
@@ -273,7 +274,7 @@ pub(crate) fn clock(repeats: u32, mut run: impl FnMut() -> Result<(), Error>) ->
 
 /// Bytes of numbers in -1..1 that do not repeat soon, for data to measure with: a GPU that adds zeros draws
 /// less power and runs faster than it will in use.
-pub(crate) fn noise(bytes: u64, double: bool, device: &str) -> Result<Vec<u8>, Error> {
+pub(crate) fn noise(bytes: u64, storage: Storage, device: &str) -> Result<Vec<u8>, Error> {
     let full = || Error::OutOfMemory { device: device.to_owned(), bytes, free: None };
     let length = usize::try_from(bytes).map_err(|_| full())?;
     room::ask(bytes, device)?;
@@ -288,10 +289,11 @@ pub(crate) fn noise(bytes: u64, double: bool, device: &str) -> Result<Vec<u8>, E
     };
     while out.len() < length {
         let x = next();
-        if double {
-            out.extend_from_slice(&x.to_ne_bytes());
-        } else {
-            out.extend_from_slice(&(x as f32).to_ne_bytes());
+        match storage {
+            Storage::F16 => out.extend_from_slice(&f16::from_f64(x).to_ne_bytes()),
+            Storage::Bf16 => out.extend_from_slice(&bf16::from_f64(x).to_ne_bytes()),
+            Storage::F32 => out.extend_from_slice(&(x as f32).to_ne_bytes()),
+            Storage::F64 => out.extend_from_slice(&x.to_ne_bytes()),
         }
     }
     out.truncate(length);
@@ -347,8 +349,10 @@ mod tests {
     #[test]
     fn data_beyond_all_memory_is_an_error() {
         assert!(
-            matches!(noise(1 << 62, false, "here"), Err(Error::OutOfMemory { bytes, .. }) if bytes == 1 << 62)
+            matches!(noise(1 << 62, Storage::F32, "here"), Err(Error::OutOfMemory { bytes, .. }) if bytes == 1 << 62)
         );
-        assert_eq!(noise(13, true, "here").map(|data| data.len()), Ok(13));
+        for storage in Storage::ALL {
+            assert_eq!(noise(13, storage, "here").map(|data| data.len()), Ok(13));
+        }
     }
 }

@@ -10,11 +10,14 @@ use crate::{room, span};
 
 /// Runs on pairs what is handed over as `f64`. Bytes between and behind what the problem writes stay as they are.
 pub(crate) fn run(work: &dyn Execute, problem: &Problem, job: HostJob<'_>) -> Result<(), Error> {
+    let problem = job.part.map_or(problem, |part| &part.problem);
     let (read, written) = (span::read_bytes(problem)?, span::written_bytes(problem)?);
     let sum = |bytes: [u64; 2]| bytes[0].saturating_add(bytes[1]);
     let dense = span::output(problem)?.dense && problem.placement == Placement::OutOfPlace;
     let kept = if dense { [0, 0] } else { written };
-    room::ask(sum(read).saturating_add(sum(written)).saturating_add(sum(kept)), "processor")?;
+    let filter = [job.filter.len() as u64, 0];
+    let all = [read, written, kept, filter].map(sum);
+    room::ask(all.into_iter().fold(0, u64::saturating_add), "processor")?;
     let input = job.input.map(|planes| Pairs::of(planes, read)).transpose()?;
     let shared = [&*job.output[0], &*job.output[1]];
     let before = Pairs::of(shared, kept)?;
@@ -22,8 +25,15 @@ pub(crate) fn run(work: &dyn Execute, problem: &Problem, job: HostJob<'_>) -> Re
         (Some(pairs), Some(planes)) => pairs.in_range(planes, problem, Which::Input)?,
         _ => before.in_range(shared, problem, Which::Output)?,
     }
+    let factors = Pairs::of([job.filter, &[]], filter)?;
+    if let Some(at) = factors.beyond([job.filter, &[]], 0) {
+        let value = real([job.filter, &[]], 0, at);
+        return Err(Error::Range { which: Which::Filter, plane: 0, element: at as u64 / 2, value });
+    }
     let mut after = if dense { Pairs::zeros(written)? } else { before.clone() };
-    work.run(HostJob { input: input.as_ref().map(Pairs::bytes), output: after.bytes_mut() })?;
+    let filter = factors.bytes()[0];
+    let input = input.as_ref().map(Pairs::bytes);
+    work.run(HostJob { input, filter, output: after.bytes_mut(), part: job.part })?;
     let planes = job.output.into_iter().zip(&after.0).zip(&before.0);
     for ((plane, after), before) in planes.filter(|((_, after), _)| !after.is_empty()) {
         let reals: &mut [f64] = bytemuck::cast_slice_mut(&mut plane[..8 * after.len()]);
@@ -35,6 +45,11 @@ pub(crate) fn run(work: &dyn Execute, problem: &Problem, job: HostJob<'_>) -> Re
         });
     }
     Ok(())
+}
+
+/// A number of a plane.
+fn real(planes: [&[u8]; 2], plane: usize, at: usize) -> f64 {
+    bytemuck::pod_read_unaligned(&planes[plane][8 * at..8 * at + 8])
 }
 
 /// What two planes hold, as pairs.
@@ -64,23 +79,28 @@ impl Pairs {
         Ok(all)
     }
 
+    /// Whether a finite number is none as a pair.
+    fn is_beyond(&self, planes: [&[u8]; 2], plane: usize, at: usize) -> bool {
+        self.0[plane].get(at).is_some_and(|pair| !pair[0].is_finite()) && real(planes, plane, at).is_finite()
+    }
+
+    /// Such a number of a plane.
+    fn beyond(&self, planes: [&[u8]; 2], plane: usize) -> Option<usize> {
+        (0..self.0[plane].len()).into_par_iter().find_first(|&at| self.is_beyond(planes, plane, at))
+    }
+
     /// Refuses finite numbers that pairs cannot hold where the problem reads them.
     fn in_range(&self, planes: [&[u8]; 2], problem: &Problem, which: Which) -> Result<(), Error> {
-        let real =
-            |plane: usize, at: usize| bytemuck::cast_slice::<u8, f64>(&planes[plane][8 * at..8 * at + 8])[0];
-        let beyond = |plane: usize, at: usize| {
-            self.0[plane].get(at).is_some_and(|pair| !pair[0].is_finite()) && real(plane, at).is_finite()
-        };
-        let any = |plane: usize| (0..self.0[plane].len()).into_par_iter().any(|at| beyond(plane, at));
-        if !any(0) && !any(1) {
+        if self.beyond(planes, 0).is_none() && self.beyond(planes, 1).is_none() {
             return Ok(());
         }
         let step = problem.input.step() as usize;
         for element in problem.reads() {
             for (plane, part) in (0..2).flat_map(|plane| (0..step).map(move |part| (plane, part))) {
                 let at = element as usize * step + part;
-                if beyond(plane, at) {
-                    return Err(Error::Range { which, plane: plane as u8, element, value: real(plane, at) });
+                if self.is_beyond(planes, plane, at) {
+                    let value = real(planes, plane, at);
+                    return Err(Error::Range { which, plane: plane as u8, element, value });
                 }
             }
         }

@@ -3,10 +3,11 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use warpfft_core::problem::{Format, Placement, Precision, Problem};
+use num_complex::Complex;
+use warpfft_core::problem::{Format, Placement, Precision, Problem, Storage};
 use warpfft_core::program::Program;
 
-use crate::device::backend::{Execute, HostJob};
+use crate::device::backend::{Execute, HostJob, Part};
 use crate::device::{Device, DeviceKind};
 use crate::error::{Error, Which};
 use crate::host::{Planes, PlanesMut, Real};
@@ -68,8 +69,18 @@ impl Plan {
         self.output.elements
     }
 
+    /// Elements that input and output must hold for a run with that count of transforms.
+    ///
+    /// # Errors
+    ///
+    /// The plan does not leave the number open, or was made for fewer.
+    pub fn elements_at(&self, count: u64) -> Result<[u64; 2], Error> {
+        Ok(self.part(Some(count))?.map_or([0, 0], |(_, input, output)| [input.elements, output.elements]))
+    }
+
     /// Transforms from one host array to another. On a GPU it copies the input there and the output back, so it
-    /// is for trying things out and for data that lives on the host anyway.
+    /// is for trying things out and for data that lives on the host anyway. Where the two keep numbers in different
+    /// types, call [`Plan::run_mixed`].
     ///
     /// A problem in double-single arithmetic takes and gives `f64`:
     ///
@@ -95,15 +106,113 @@ impl Plan {
         input: impl Into<Planes<'a, T>>,
         output: impl Into<PlanesMut<'a, T>>,
     ) -> Result<(), Error> {
-        let (input, output) = (input.into(), output.into());
-        self.expect::<T>(Placement::OutOfPlace)?;
+        self.run_mixed(input, output)
+    }
+
+    /// [`Plan::run_host`] with the first `count` transforms of a plan that leaves their number open
+    /// ([`Fft::any_batch`](warpfft_core::request::Fft::any_batch)). The arrays need hold no more than these span, and
+    /// nothing beyond is read or written.
+    ///
+    /// ```
+    /// use warpfft::core::request::Fft;
+    /// use warpfft::{Complex, Device};
+    ///
+    /// let plan = Device::cpu().plan(&Fft::new([8]).batch(100).any_batch().build()?)?;
+    /// let input = vec![Complex::new(1.0_f32, 0.0); 3 * 8];
+    /// let mut output = vec![Complex::default(); 3 * 8];
+    /// plan.run_host_batch(3, &input, &mut output)?;
+    /// assert_eq!(output[16].re, 8.0);
+    /// assert!(plan.run_host_batch(101, &input, &mut output).is_err());
+    /// # Ok::<(), warpfft::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::run_host`]; the plan does not leave the number open, or was made for fewer.
+    pub fn run_host_batch<'a, T: Real>(
+        &self,
+        count: u64,
+        input: impl Into<Planes<'a, T>>,
+        output: impl Into<PlanesMut<'a, T>>,
+    ) -> Result<(), Error> {
+        self.expect_filter(false)?;
+        self.run_out_of_place(input.into(), &[], output.into(), Some(count))
+    }
+
+    /// As [`Plan::run_host`], from numbers of one type to numbers of another.
+    ///
+    /// ```
+    /// use half::f16;
+    /// use num_complex::Complex;
+    /// use warpfft::Device;
+    /// use warpfft::core::problem::Storage;
+    /// use warpfft::core::request::Fft;
+    ///
+    /// let problem = Fft::new([4]).storages(Storage::F16, Storage::F32).build()?;
+    /// let input = [1.0, 2.0, 3.0, 4.0].map(|x| Complex::new(f16::from_f32(x), f16::ZERO));
+    /// let mut output = [Complex::new(0.0_f32, 0.0); 4];
+    /// Device::cpu().plan(&problem)?.run_mixed(&input, &mut output)?;
+    /// assert_eq!(output[0], Complex::new(10.0, 0.0));
+    /// # Ok::<(), warpfft::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::run_host`].
+    pub fn run_mixed<'a, T: Real, U: Real>(
+        &self,
+        input: impl Into<Planes<'a, T>>,
+        output: impl Into<PlanesMut<'a, U>>,
+    ) -> Result<(), Error> {
+        self.expect_filter(false)?;
+        self.run_out_of_place(input.into(), &[], output.into(), None)
+    }
+
+    /// Transforms from one host array to another, with factors of the frequencies between there and back: for problems with
+    /// a [`Filter`](warpfft_core::problem::Filter).
+    ///
+    /// # Errors
+    ///
+    /// The arrays do not fit the problem, or the device failed.
+    pub fn run_filtered<'a, T: Real>(
+        &self,
+        input: impl Into<Planes<'a, T>>,
+        filter: &[Complex<T>],
+        output: impl Into<PlanesMut<'a, T>>,
+    ) -> Result<(), Error> {
+        self.expect_filter(true)?;
+        let filter: &[u8] = bytemuck::cast_slice(filter);
+        let (needed, got) = (span::filter_bytes(&self.problem)?, filter.len() as u64);
+        if got < needed {
+            let bytes = self.problem.precision.complex_bytes();
+            let (needed, got) = (needed / bytes, got / bytes);
+            return Err(Error::BufferTooSmall {
+                which: Which::Filter,
+                plane: 0,
+                unit: "complex elements",
+                needed,
+                got,
+            });
+        }
+        self.run_out_of_place(input.into(), &filter[..needed as usize], output.into(), None)
+    }
+
+    fn run_out_of_place<T: Real, U: Real>(
+        &self,
+        input: Planes<'_, T>,
+        filter: &[u8],
+        output: PlanesMut<'_, U>,
+        count: Option<u64>,
+    ) -> Result<(), Error> {
+        self.expect(Placement::OutOfPlace, [T::STORAGE, U::STORAGE])?;
         same_format(Which::Input, self.problem.input, input.format())?;
         same_format(Which::Output, self.problem.output, output.format())?;
         let (input, output) = (input.into_bytes(), output.into_bytes());
         let lengths = input.map(|plane| plane.len() as u64);
-        span::check(&self.problem, Which::Input, self.problem.input, self.input, lengths)?;
-        self.check_output(&output)?;
-        self.run(HostJob { input: Some(input), output })
+        let Some((part, read, written)) = self.part(count)? else { return Ok(()) };
+        span::check(&self.problem, Which::Input, self.problem.input, read, lengths)?;
+        self.check_output(&output, written)?;
+        self.run(HostJob { input: Some(input), filter, output, part: part.as_ref() })
     }
 
     /// Transforms a host array in place.
@@ -112,17 +221,35 @@ impl Plan {
     ///
     /// The array does not fit the problem, or the device failed.
     pub fn run_in_place<'a, T: Real>(&self, data: impl Into<PlanesMut<'a, T>>) -> Result<(), Error> {
-        let data = data.into();
-        self.expect::<T>(Placement::InPlace)?;
+        self.run_in_place_part(data.into(), None)
+    }
+
+    /// [`Plan::run_in_place`] with the first `count` transforms, as [`Plan::run_host_batch`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::run_in_place`]; the plan does not leave the number open, or was made for fewer.
+    pub fn run_in_place_batch<'a, T: Real>(
+        &self,
+        count: u64,
+        data: impl Into<PlanesMut<'a, T>>,
+    ) -> Result<(), Error> {
+        self.run_in_place_part(data.into(), Some(count))
+    }
+
+    fn run_in_place_part<T: Real>(&self, data: PlanesMut<'_, T>, count: Option<u64>) -> Result<(), Error> {
+        self.expect_filter(false)?;
+        self.expect(Placement::InPlace, [T::STORAGE; 2])?;
         // Where reals and complex numbers share an array, it may be handed over as either.
         let format =
             if data.format() == self.problem.input { self.problem.input } else { self.problem.output };
         same_format(Which::Output, format, data.format())?;
         let output = data.into_bytes();
         let lengths = [output[0].len() as u64, output[1].len() as u64];
-        span::check(&self.problem, Which::Output, self.problem.input, self.input, lengths)?;
-        self.check_output(&output)?;
-        self.run(HostJob { input: None, output })
+        let Some((part, read, written)) = self.part(count)? else { return Ok(()) };
+        span::check(&self.problem, Which::Output, self.problem.input, read, lengths)?;
+        self.check_output(&output, written)?;
+        self.run(HostJob { input: None, filter: &[], output, part: part.as_ref() })
     }
 
     /// Runs on host memory. The processor takes double-single problems as they are handed over, in `f64`.
@@ -142,19 +269,36 @@ impl Plan {
         work.downcast_ref().ok_or(Error::WrongDevice { expected: kind, got: self.device.kind() })
     }
 
-    fn expect<T: Real>(&self, placement: Placement) -> Result<(), Error> {
+    fn expect(&self, placement: Placement, got: [Storage; 2]) -> Result<(), Error> {
         if self.problem.placement != placement {
             return Err(Error::WrongPlacement { expected: self.problem.placement });
         }
-        if self.problem.precision.on_host() != T::PRECISION {
-            return Err(Error::WrongPrecision { expected: self.problem.precision, got: T::PRECISION });
+        let both = self.problem.stored().into_iter().zip(got).zip([Which::Input, Which::Output]);
+        for ((expected, got), which) in both {
+            if expected != got {
+                return Err(Error::WrongStorage { which, expected, got });
+            }
         }
         Ok(())
     }
 
-    fn check_output(&self, output: &[&mut [u8]; 2]) -> Result<(), Error> {
+    fn expect_filter(&self, given: bool) -> Result<(), Error> {
+        let expected = self.problem.filter.is_some();
+        if expected == given { Ok(()) } else { Err(Error::Filter { expected }) }
+    }
+
+    fn check_output(&self, output: &[&mut [u8]; 2], span: Span) -> Result<(), Error> {
         let lengths = [output[0].len() as u64, output[1].len() as u64];
-        span::check(&self.problem, Which::Output, self.problem.output, self.output, lengths)
+        span::check(&self.problem, Which::Output, self.problem.output, span, lengths)
+    }
+
+    /// The part of the problem that a count asks for, and what it spans; `None` where there is nothing to do.
+    #[allow(clippy::type_complexity, reason = "it is taken apart where it is asked for")]
+    fn part(&self, count: Option<u64>) -> Result<Option<(Option<Part>, Span, Span)>, Error> {
+        let Some(count) = count else { return Ok(Some((None, self.input, self.output))) };
+        let Some(part) = Part::of(&self.problem, count)? else { return Ok(None) };
+        let (input, output) = (span::input(&part.problem)?, span::output(&part.problem)?);
+        Ok(Some((Some(part), input, output)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! How far a problem reaches into its buffers. The fields of a [`Problem`] are public, and what is computed here
 //! guards raw pointers, so nothing is taken on trust.
 
-use warpfft_core::problem::{ELEMENT_LIMIT, Format, Placement, Problem};
+use warpfft_core::problem::{ELEMENT_LIMIT, Format, Placement, Problem, Storage};
 
 use crate::error::{Error, Which};
 
@@ -80,23 +80,40 @@ pub(crate) fn injective(dims: impl Iterator<Item = (u64, i64)>) -> bool {
 pub(crate) fn read_bytes(problem: &Problem) -> Result<[u64; 2], Error> {
     match problem.placement {
         Placement::InPlace => Ok([0, 0]),
-        Placement::OutOfPlace => Ok(plane_bytes(problem, problem.input, input(problem)?)),
+        Placement::OutOfPlace => Ok(plane_bytes(problem, Which::Input, problem.input, input(problem)?)),
     }
+}
+
+/// Bytes of the factors of the frequencies; 0 where there are none.
+pub(crate) fn filter_bytes(problem: &Problem) -> Result<u64, Error> {
+    let Some(filter) = &problem.filter else { return Ok(0) };
+    let strides = filter.batch.iter().chain(&filter.transform);
+    if strides.clone().count() != problem.dims().count() {
+        return Err(Error::Program { detail: "the filter has not one stride for each dimension".into() });
+    }
+    let dims: Vec<(u64, i64)> = problem.dims().map(|dim| dim.n).zip(strides.copied()).collect();
+    let span = span(Which::Filter, filter.offset, &dims)?;
+    Ok(span.elements * problem.precision.complex_bytes())
 }
 
 /// Bytes of each of the output's planes; in place, they also hold the input.
 pub(crate) fn written_bytes(problem: &Problem) -> Result<[u64; 2], Error> {
-    let written = plane_bytes(problem, problem.output, output(problem)?);
+    let written = plane_bytes(problem, Which::Output, problem.output, output(problem)?);
     if problem.placement == Placement::OutOfPlace {
         return Ok(written);
     }
-    let read = plane_bytes(problem, problem.input, input(problem)?);
+    let read = plane_bytes(problem, Which::Input, problem.input, input(problem)?);
     Ok([0, 1].map(|plane| read[plane].max(written[plane])))
 }
 
+/// How a side keeps its reals; in place, both alike.
+fn stored(problem: &Problem, which: Which) -> Storage {
+    problem.stored()[usize::from(which != Which::Input)]
+}
+
 /// Bytes of each plane that a span covers; the second is 0 for interleaved data.
-pub(crate) fn plane_bytes(problem: &Problem, format: Format, span: Span) -> [u64; 2] {
-    let bytes = format.step() * problem.precision.real_bytes() * span.elements;
+pub(crate) fn plane_bytes(problem: &Problem, which: Which, format: Format, span: Span) -> [u64; 2] {
+    let bytes = format.step() * stored(problem, which).real_bytes() * span.elements;
     [bytes, if format.planes() == 2 { bytes } else { 0 }]
 }
 
@@ -109,10 +126,10 @@ pub(crate) fn check(
     got: [u64; 2],
 ) -> Result<(), Error> {
     let (unit, bytes) = match format {
-        Format::Interleaved => ("complex elements", problem.precision.complex_bytes()),
-        Format::Planar | Format::Real | Format::Apart(_) => ("reals", problem.precision.real_bytes()),
+        Format::Interleaved => ("complex elements", stored(problem, which).complex_bytes()),
+        Format::Planar | Format::Real | Format::Apart(_) => ("reals", stored(problem, which).real_bytes()),
     };
-    for (plane, needed) in plane_bytes(problem, format, span).into_iter().enumerate() {
+    for (plane, needed) in plane_bytes(problem, which, format, span).into_iter().enumerate() {
         if got[plane] < needed {
             return Err(Error::BufferTooSmall {
                 which,

@@ -123,6 +123,13 @@ fn loaded(
 
 fn tune(device: &Device, problem: &Problem, budget: Duration, race: Race<'_>) -> Result<Tuned, Error> {
     let limits = limits(device)?;
+    if problem.filter.is_some() {
+        return Err(Error::Unsupported {
+            device: device.name().into(),
+            what: "tune convolutions".into(),
+            would_work: "leave them to the cost model".into(),
+        });
+    }
     let found = candidates(problem, limits, MOST)?;
     let started = Instant::now();
     let (mut trials, mut plans) = (Vec::new(), Vec::new());
@@ -171,7 +178,7 @@ fn fastest(problem: &Problem, plans: &[Option<Plan>], trials: &mut [Trial]) -> R
             judge = Some(Judge::new(problem, own)?);
         }
         let distance = judge.as_ref().map_or(Ok(f64::NAN), |judge| judge.distance(plan))?;
-        if distance <= judge::tolerance(problem.precision) {
+        if distance <= judge::tolerance(problem) {
             return Ok(at);
         }
         let detail = format!("its output is {distance:.1e} away from that of the cost model's choice");

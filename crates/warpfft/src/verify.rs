@@ -1,11 +1,14 @@
 //! A plan's check of itself: random data through the plan and through the reference.
 
-mod numbers;
+pub(crate) mod numbers;
 
+use std::marker::PhantomData;
+
+use half::{bf16, f16};
 use rayon::prelude::*;
 use warpfft_core::math::factor;
 use warpfft_core::math::reference::Reference;
-use warpfft_core::problem::{Format, Kind, Placement, Precision, Problem};
+use warpfft_core::problem::{Format, Kind, Placement, Problem, Storage};
 
 use crate::error::Error;
 use crate::host::{Planes, PlanesMut};
@@ -96,41 +99,53 @@ impl Plan {
     ///
     /// As [`Plan::verify`].
     pub fn verify_with(&self, seed: u64) -> Result<Verification, Error> {
-        match self.problem().precision {
-            Precision::F32 => Check::<f32>::new(self, seed)?.verification(),
-            Precision::F64 | Precision::DoubleSingle => Check::<f64>::new(self, seed)?.verification(),
+        let [input, output] = self.problem().stored();
+        match input {
+            Storage::F16 => self.verify_from::<f16>(output, seed),
+            Storage::Bf16 => self.verify_from::<bf16>(output, seed),
+            Storage::F32 => self.verify_from::<f32>(output, seed),
+            Storage::F64 => self.verify_from::<f64>(output, seed),
+        }
+    }
+
+    fn verify_from<T: Sample>(&self, output: Storage, seed: u64) -> Result<Verification, Error> {
+        match output {
+            Storage::F16 => Check::<T, f16>::new(self, seed)?.verification(),
+            Storage::Bf16 => Check::<T, bf16>::new(self, seed)?.verification(),
+            Storage::F32 => Check::<T, f32>::new(self, seed)?.verification(),
+            Storage::F64 => Check::<T, f64>::new(self, seed)?.verification(),
         }
     }
 }
 
-/// One verification: what the plan wrote, and the numbers that lay there and in the input before.
-struct Check<'a, T> {
+/// One verification, from numbers of one type to numbers of another: what the plan wrote. What lay there and in the
+/// input before is known by the seed.
+struct Check<'a, T, U> {
     plan: &'a Plan,
     seed: u64,
-    after: [Vec<T>; 2],
+    after: [Vec<U>; 2],
+    read: PhantomData<T>,
 }
 
-impl<'a, T: Sample> Check<'a, T> {
+impl<'a, T: Sample, U: Sample> Check<'a, T, U> {
     /// Runs the plan.
     fn new(plan: &'a Plan, seed: u64) -> Result<Self, Error> {
         let problem = plan.problem();
-        let reals = |bytes: u64| if bytes == 0 { 0 } else { bytes / size_of::<T>() as u64 + BEYOND };
+        if problem.filter.is_some() {
+            return Err(Error::Filter { expected: true });
+        }
         let (read, written) = (span::read_bytes(problem)?, span::written_bytes(problem)?);
         let arrays: u64 = read.iter().chain(&written).fold(0, |sum, &bytes| sum.saturating_add(bytes));
         room::ask(arrays.saturating_add(reference_bytes(problem)), "processor")?;
-        let array = |which: usize, bytes: [u64; 2]| -> Result<[Vec<T>; 2], Error> {
-            let plane = |plane: usize| Numbers::new(seed, which, plane).vec(reals(bytes[plane]));
-            Ok([plane(0)?, plane(1)?])
-        };
-        let input = array(INPUT, read)?;
-        let mut after = array(OUTPUT, written)?;
+        let input = array::<T>(seed, INPUT, read)?;
+        let mut after = array::<U>(seed, OUTPUT, written)?;
         match problem.placement {
             Placement::InPlace => plan.run_in_place(planes_mut(problem.output, &mut after))?,
             Placement::OutOfPlace => {
-                plan.run_host(planes(problem.input, &input), planes_mut(problem.output, &mut after))?;
+                plan.run_mixed(planes(problem.input, &input), planes_mut(problem.output, &mut after))?;
             }
         }
-        Ok(Self { plan, seed, after })
+        Ok(Self { plan, seed, after, read: PhantomData })
     }
 
     fn verification(&self) -> Result<Verification, Error> {
@@ -200,7 +215,7 @@ impl<'a, T: Sample> Check<'a, T> {
         for (plane, after) in self.after.iter().enumerate() {
             let before = Numbers::new(self.seed, OUTPUT, plane);
             let stray = |&at: &u64| {
-                let (before, after) = (before.real::<T>(at), after[at as usize]);
+                let (before, after) = (before.real::<U>(at), after[at as usize]);
                 !own.has(plane, at) && bytemuck::bytes_of(&before) != bytemuck::bytes_of(&after)
             };
             if let Some(at) = (0..after.len() as u64).into_par_iter().find_first(stray) {
@@ -212,6 +227,13 @@ impl<'a, T: Sample> Check<'a, T> {
         }
         Ok(())
     }
+}
+
+/// Numbers for each plane of an array, and some behind it.
+fn array<T: Sample>(seed: u64, which: usize, bytes: [u64; 2]) -> Result<[Vec<T>; 2], Error> {
+    let reals = |bytes: u64| if bytes == 0 { 0 } else { bytes / size_of::<T>() as u64 + BEYOND };
+    let plane = |plane: usize| Numbers::new(seed, which, plane).vec(reals(bytes[plane]));
+    Ok([plane(0)?, plane(1)?])
 }
 
 /// Which array numbers are for.
@@ -284,7 +306,12 @@ fn reference_bytes(problem: &Problem) -> u64 {
     let convolved = lengths.any(|n| factor::factorise(n).iter().any(|&(prime, _)| prime > 31));
     // Convolutions are of four times as many points at most; real lines may be continued to twice as many.
     let point = if convolved { 1280 } else { 256 };
-    let point = if matches!(problem.kind, Kind::RealToReal(_)) { 2 * point } else { point };
+    let point = match problem.kind {
+        Kind::RealToReal(_) => 2 * point,
+        // A convolution of samples and points together.
+        Kind::Zoom(zoom) => 1280 * (1 + zoom.band.points / zoom.band.samples.max(1)),
+        _ => point,
+    };
     let together = if problem.points() > TOGETHER { 1 } else { rayon::current_num_threads() as u64 };
     problem.points().saturating_mul(point).saturating_mul(together)
 }

@@ -2,7 +2,7 @@
 
 mod cases;
 
-use warpfft::core::problem::{Format, Placement, Precision};
+use warpfft::core::problem::{Format, Placement, Precision, Storage};
 use warpfft::{Complex, Error, Which};
 
 fn tolerance(precision: Precision) -> f64 {
@@ -63,7 +63,7 @@ fn data_of_the_wrong_sort_is_refused() {
         let plan = device.plan(&problem).expect("every device does 8 points");
         let wide = [Complex::new(0.0_f64, 0.0); 8];
         let error = plan.run_host(&wide, &mut wide.clone()).expect_err("f64 data for f32");
-        assert!(matches!(error, Error::WrongPrecision { expected: Precision::F32, got: Precision::F64 }));
+        assert!(matches!(error, Error::WrongStorage { expected: Storage::F32, got: Storage::F64, .. }));
         let (mut re, mut im) = ([0.0_f32; 8], [0.0_f32; 8]);
         let data = [Complex::new(0.0_f32, 0.0); 8];
         let error = plan.run_host(&data, (&mut re[..], &mut im[..])).expect_err("planar output");

@@ -5,7 +5,7 @@ mod cases;
 
 use cases::packed;
 use cases::real_layouts::{halved, halved_in_place, reals};
-use warpfft::core::problem::{Dim, Precision, Problem, RealKind};
+use warpfft::core::problem::{Dim, Precision, Problem, RealKind, Storage};
 use warpfft::core::program::compile;
 use warpfft::core::request::Fft;
 use warpfft::core::target::{Api, Limits};
@@ -101,7 +101,7 @@ fn callers_see_doubles() {
         let error = plan.run_host(&single.clone(), &mut single).expect_err("it takes doubles");
         assert!(matches!(
             error,
-            Error::WrongPrecision { expected: Precision::DoubleSingle, got: Precision::F32 }
+            Error::WrongStorage { which: Which::Input, expected: Storage::F64, got: Storage::F32 }
         ));
     }
 }

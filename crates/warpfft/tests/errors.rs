@@ -4,7 +4,9 @@ mod cases;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use warpfft::core::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem};
+use warpfft::core::problem::{
+    Dim, Direction, Filter, Format, Kind, Placement, Precision, Problem, Storage, Window,
+};
 use warpfft::core::request::Fft;
 use warpfft::core::target::Limits;
 use warpfft::core::{self, Error as CoreError};
@@ -69,6 +71,19 @@ fn any_number(random: &mut StdRng) -> i64 {
     }
 }
 
+fn any_windows(random: &mut StdRng) -> Vec<[Window; 2]> {
+    let count = random.random_range(0..=3);
+    let mut window = || Window::new(any_number(random).unsigned_abs(), any_number(random).unsigned_abs());
+    (0..count).map(|_| [window(), window()]).collect()
+}
+
+fn any_filter(random: &mut StdRng) -> Filter {
+    let mut strides = || (0..random.random_range(0..=3)).map(|_| any_number(random)).collect::<Vec<i64>>();
+    let (transform, batch) = (strides(), strides());
+    let offset = any_number(random).unsigned_abs();
+    Filter { offset, transform, batch, conjugate: random.random(), hermitian: random.random() }
+}
+
 fn any_problem(random: &mut StdRng) -> Problem {
     let mut dims = |most| -> Vec<Dim> {
         let count = random.random_range(0..=most);
@@ -78,6 +93,8 @@ fn any_problem(random: &mut StdRng) -> Problem {
     let (transform, batch) = (dims(3), dims(3));
     let mut format = || if random.random() { Format::Planar } else { Format::Interleaved };
     let (input, output) = (format(), format());
+    let mut kept = || random.random::<bool>().then(|| Storage::ALL[random.random_range(0..4)]);
+    let storage = [kept(), kept()];
     Problem {
         kind: Kind::Complex,
         transform,
@@ -85,12 +102,16 @@ fn any_problem(random: &mut StdRng) -> Problem {
         input_offset: any_number(random).unsigned_abs(),
         output_offset: any_number(random).unsigned_abs(),
         precision: if random.random() { Precision::F32 } else { Precision::F64 },
+        storage,
         input,
         output,
         placement: if random.random() { Placement::InPlace } else { Placement::OutOfPlace },
         direction: Direction::Forward,
         scale: [1.0, 0.5, f64::NAN, f64::INFINITY][random.random_range(0..4)],
         max_workspace: [None, None, Some(0), Some(4096)][random.random_range(0..4)],
+        windows: if random.random_bool(0.7) { Vec::new() } else { any_windows(random) },
+        filter: random.random_bool(0.2).then(|| any_filter(random)),
+        functions: Default::default(),
     }
 }
 
@@ -99,7 +120,7 @@ fn no_descriptor_makes_validation_or_the_compiler_panic() {
     let mut random = StdRng::seed_from_u64(17);
     let limits = [Limits::h200(), Limits::webgpu_min()];
     let mut sound = 0;
-    for _ in 0..4000 {
+    for _ in 0..8000 {
         if let Ok(problem) = any_problem(&mut random).validated() {
             sound += 1;
             for limits in &limits {
@@ -116,7 +137,7 @@ fn unvalidated_descriptors_do_not_make_devices_panic() {
     let mut random = StdRng::seed_from_u64(18);
     let device = Device::cpu();
     let mut refused = 0;
-    for _ in 0..4000 {
+    for _ in 0..8000 {
         let problem = any_problem(&mut random);
         match device.plan(&problem) {
             Ok(plan) => {

@@ -92,12 +92,17 @@ fn wgpu_records_on_the_callers_buffers() {
     let (from, to) = (buffer(storage), buffer(storage));
     let back = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
     queue.write_buffer(&from, 0, bytemuck::cast_slice(&data));
-    let short = WgpuBuffers { input: [Some((&from, 256)), None], output: [Some((&to, 0)), None] };
+    let short =
+        WgpuBuffers { input: [Some((&from, 256)), None], output: [Some((&to, 0)), None], filter: None };
     assert!(matches!(plan.bind_wgpu(&short), Err(Error::BufferTooSmall { got, .. }) if got == bytes - 256));
-    let both = WgpuBuffers { input: [Some((&to, 0)), None], output: [Some((&to, 0)), None] };
+    let both = WgpuBuffers { input: [Some((&to, 0)), None], output: [Some((&to, 0)), None], filter: None };
     assert!(matches!(plan.bind_wgpu(&both), Err(Error::Unsupported { .. })));
     let bound = plan
-        .bind_wgpu(&WgpuBuffers { input: [Some((&from, 0)), None], output: [Some((&to, 0)), None] })
+        .bind_wgpu(&WgpuBuffers {
+            input: [Some((&from, 0)), None],
+            output: [Some((&to, 0)), None],
+            filter: None,
+        })
         .expect("the buffers fit");
     let mut encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     bound.encode(&mut encoder);

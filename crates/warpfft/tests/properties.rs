@@ -138,12 +138,16 @@ fn some_layout(random: &mut StdRng) -> Problem {
         input_offset,
         output_offset,
         precision: if random.random() { Precision::F32 } else { Precision::F64 },
+        storage: [None; 2],
         input: if in_place { output } else { input },
         output,
         placement: if in_place { Placement::InPlace } else { Placement::OutOfPlace },
         direction: if random.random() { Direction::Forward } else { Direction::Inverse },
         scale: random.random_range(0.1..3.0),
         max_workspace: None,
+        windows: Vec::new(),
+        filter: None,
+        functions: Default::default(),
     }
 }
 

@@ -12,21 +12,21 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use warpfft::core::problem::Precision;
+use warpfft::core::problem::Storage;
 
 use crate::error::CliError;
 use crate::progress::Progress;
 
 pub use npy::write as write_npy;
 pub use output::Output;
-pub use samples::Samples;
 pub(crate) use samples::each;
+pub use samples::{Kept, Samples};
 
 /// How numbers are to be kept.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Keep {
-    /// In that width; without one, in single precision where the file has it and else in double.
-    pub precision: Option<Precision>,
+    /// In that type; without one, in single precision where the file has that or less, and else in double.
+    pub storage: Option<Storage>,
     /// Real ones as reals, and not as complex numbers.
     pub reals: bool,
 }

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use half::f16;
+use half::{bf16, f16};
 use num_complex::Complex;
-use warpfft::core::problem::Precision;
+use warpfft::core::problem::Storage;
 
 use super::npy_header::{self, Header, Number, Refused};
 use super::{Keep, Samples, Signal, Source, packed_strides};
@@ -33,14 +33,14 @@ pub fn read(
             return Err(CliError::Truncated { path: source.path.into(), expected, got });
         }
     }
-    let precision = keep.precision.unwrap_or(match header.number {
-        Number::Float(2 | 4) | Number::Complex(4) => Precision::F32,
-        _ => Precision::F64,
+    let storage = keep.storage.unwrap_or(match header.number {
+        Number::Brain | Number::Float(2 | 4) | Number::Complex(4) => Storage::F32,
+        _ => Storage::F64,
     });
     let real = !matches!(header.number, Number::Complex(_));
     // A pipe has no length to check the header against, so memory is taken as data comes.
     let room = if source.length.is_some() { count } else { count.min(CHUNK) };
-    let mut samples = Samples::with_room(precision, keep.reals && real, room, "the input")?;
+    let mut samples = Samples::with_room(storage, keep.reals && real, room, "the input")?;
     let mut buffer = early;
     let mut left = expected;
     while left > 0 {
@@ -149,13 +149,16 @@ fn decode(header: &Header, bytes: &[u8], samples: &mut Samples) {
         Number::Uint(2) => reals!(u16, f64::from),
         Number::Uint(4) => reals!(u32, f64::from),
         Number::Uint(_) => reals!(u64, |value| value as f64),
+        Number::Brain => reals!(bf16, f64::from),
         Number::Float(2) => reals!(f16, f64::from),
         Number::Float(4) | Number::Complex(4) => reals!(f32, f64::from),
         Number::Float(_) | Number::Complex(_) => reals!(f64, |value| value),
     }
 }
 
-/// Writes a packed array, last axis fastest, as complex64, complex128, float32 or float64.
+/// Writes a packed array, last axis fastest, as complex64, complex128, float16, float32 or float64. Of numpy's own types
+/// none is complex with parts of 16 bits, nor bfloat16: real and imaginary parts are along one more axis, the last one, and
+/// bfloat16 is written as raw numbers of 2 bytes, as numpy writes arrays of `ml_dtypes.bfloat16`.
 pub fn write(
     out: &mut dyn Write,
     shape: &[usize],
@@ -163,9 +166,15 @@ pub fn write(
     progress: &Progress,
 ) -> std::io::Result<()> {
     let order = if cfg!(target_endian = "big") { '>' } else { '<' };
+    let parted = !samples.is_real() && samples.storage().real_bytes() == 2;
+    let shape = &shape.iter().copied().chain(parted.then_some(2)).collect::<Vec<usize>>()[..];
     let extents: String = shape.iter().map(|extent| format!("{extent}, ")).collect();
     let extents = if shape.len() == 1 { extents.trim_end() } else { extents.trim_end_matches(", ") };
-    let (sort, bytes) = (if samples.is_real() { 'f' } else { 'c' }, samples.element_bytes());
+    let (sort, bytes) = match (samples.storage(), samples.is_real()) {
+        (Storage::Bf16, _) => ('V', 2),
+        (Storage::F16, _) => ('f', 2),
+        (_, real) => (if real { 'f' } else { 'c' }, samples.element_bytes()),
+    };
     let mut header =
         format!("{{'descr': '{order}{sort}{bytes}', 'fortran_order': False, 'shape': ({extents}), }}");
     // Version 1 holds shapes of thousands of axes; the data begins at a multiple of 64.

@@ -13,6 +13,8 @@ pub enum Number {
     Uint(usize),
     /// Floating point of so many bytes.
     Float(usize),
+    /// bfloat16, of which numpy knows but the number of bytes.
+    Brain,
     /// Two floating-point numbers of so many bytes each.
     Complex(usize),
 }
@@ -22,6 +24,7 @@ impl Number {
     pub const fn bytes(self) -> usize {
         match self {
             Self::Bool => 1,
+            Self::Brain => 2,
             Self::Int(bytes) | Self::Uint(bytes) | Self::Float(bytes) => bytes,
             Self::Complex(bytes) => 2 * bytes,
         }
@@ -106,6 +109,8 @@ fn dtype(descr: &str) -> Result<(Number, bool), Refused> {
         "u4" => Number::Uint(4),
         "u8" => Number::Uint(8),
         "f2" => Number::Float(2),
+        // As numpy writes arrays of ml_dtypes.bfloat16.
+        "V2" => Number::Brain,
         "f4" => Number::Float(4),
         "f8" => Number::Float(8),
         "c8" => Number::Complex(4),
@@ -235,6 +240,7 @@ mod tests {
         assert_eq!(header.shape, [3, 4]);
         assert!(parse(&dict("'|b1'", "False", "()")).unwrap().shape.is_empty());
         assert_eq!(parse(&dict("'<f2'", "False", "(7,)")).unwrap().shape, [7]);
+        assert_eq!(parse(&dict("'<V2'", "False", "(7,)")).unwrap().number, Number::Brain);
         assert_eq!(parse(&dict("'<i8'", "False", "(7L, 2L)")).unwrap().shape, [7, 2]);
     }
 

@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use image::{DynamicImage, ImageReader};
 use num_complex::Complex;
-use warpfft::core::problem::Precision;
+use warpfft::core::problem::Storage;
 
 use super::{Keep, Samples, Signal, Source, packed_strides};
 use crate::error::CliError;
@@ -48,18 +48,17 @@ fn values(picture: &DynamicImage, keep: Keep) -> Result<Samples, CliError> {
         | DynamicImage::ImageLumaA16(_)
         | DynamicImage::ImageRgb16(_)
         | DynamicImage::ImageRgba16(_) => collect::<u16>(picture.as_bytes(), keep),
-        DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => collect::<f32>(
-            picture.as_bytes(),
-            Keep { precision: keep.precision.or(Some(Precision::F32)), ..keep },
-        ),
+        DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => {
+            collect::<f32>(picture.as_bytes(), Keep { storage: keep.storage.or(Some(Storage::F32)), ..keep })
+        }
         _ => collect::<u8>(picture.as_bytes(), keep),
     }
 }
 
 fn collect<V: bytemuck::AnyBitPattern + Into<f64>>(bytes: &[u8], keep: Keep) -> Result<Samples, CliError> {
     let size = size_of::<V>();
-    let precision = keep.precision.unwrap_or(Precision::F64);
-    let mut samples = Samples::with_room(precision, keep.reals, bytes.len() / size, "the input")?;
+    let storage = keep.storage.unwrap_or(Storage::F64);
+    let mut samples = Samples::with_room(storage, keep.reals, bytes.len() / size, "the input")?;
     let value = |chunk| bytemuck::pod_read_unaligned::<V>(chunk).into();
     samples.extend(bytes.chunks_exact(size).map(|chunk| Complex::from(value(chunk))));
     Ok(samples)

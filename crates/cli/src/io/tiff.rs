@@ -7,7 +7,7 @@ use std::io::Cursor;
 use num_complex::Complex;
 use tiff::ColorType;
 use tiff::decoder::{Decoder, DecodingResult};
-use warpfft::core::problem::Precision;
+use warpfft::core::problem::Storage;
 
 use super::{Keep, Samples, Signal, Source, picture};
 use crate::error::CliError;
@@ -40,10 +40,10 @@ pub fn read(mut source: Source<'_>, start: &[u8], keep: Keep) -> Result<Signal, 
 fn convert(values: &DecodingResult, keep: Keep) -> Result<Samples, CliError> {
     use DecodingResult as Values;
     let single = matches!(values, Values::F16(_) | Values::F32(_));
-    let precision = keep.precision.unwrap_or(if single { Precision::F32 } else { Precision::F64 });
+    let storage = keep.storage.unwrap_or(if single { Storage::F32 } else { Storage::F64 });
     macro_rules! collect {
         ($values:expr, $widen:expr) => {{
-            let mut samples = Samples::with_room(precision, keep.reals, $values.len(), "the input")?;
+            let mut samples = Samples::with_room(storage, keep.reals, $values.len(), "the input")?;
             samples.extend($values.iter().copied().map($widen).map(Complex::from));
             Ok(samples)
         }};

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 
 use hound::{SampleFormat, WavReader};
 use num_complex::Complex;
-use warpfft::core::problem::Precision;
+use warpfft::core::problem::Storage;
 
 use super::{Keep, Samples, Signal, Source, packed_strides};
 use crate::error::CliError;
@@ -30,16 +30,16 @@ pub fn read(source: Source<'_>, start: &[u8], keep: Keep) -> Result<Signal, CliE
     if frames == 0 || channels == 0 {
         return Err(CliError::Empty { path: path.into(), shape: vec![frames as u64, channels as u64] });
     }
-    let precision = keep.precision.unwrap_or(match spec.sample_format {
-        SampleFormat::Float => Precision::F32,
-        SampleFormat::Int => Precision::F64,
+    let storage = keep.storage.unwrap_or(match spec.sample_format {
+        SampleFormat::Float => Storage::F32,
+        SampleFormat::Int => Storage::F64,
     });
     let count = frames * channels;
     let sample_bytes = u64::from(spec.bits_per_sample.div_ceil(8));
     let promised = count as u64 * sample_bytes;
     // The header's count is believed only as far as the file reaches.
     let room = length.map_or(1 << 20, |length| (length / sample_bytes.max(1)) as usize).min(count);
-    let mut samples = Samples::with_room(precision, keep.reals, room, "the input")?;
+    let mut samples = Samples::with_room(storage, keep.reals, room, "the input")?;
     let mut failure = None;
     {
         let mut keep = |sample: Result<f64, hound::Error>| sample.map_err(|error| failure = Some(error)).ok();

@@ -58,3 +58,12 @@ pub(super) fn hand_over(cluster: u32, stages: usize, uneven: usize, block_bytes:
     let large = (block_bytes as f64 / 32768.0).log2().max(0.0);
     0.03 + 0.077 * size + 0.26 * large + 0.027 * stages as f64 + 0.09 * uneven as f64
 }
+
+/// Copies that lines of real data add whose points lie in several blocks: on the way out, where blocks fetch mirror
+/// images from one another, and on the way in, where they send them; in planes, whose mirror images lie further apart, and
+/// the more so in large clusters. On the H200, of 65536 reals, 512^2, 64^3, 256^3 and 512^3 (`docs/notes/real-data.md`).
+pub(super) fn folds([reads, writes]: [bool; 2], planes: bool, cluster: u32) -> f64 {
+    let far = if cluster > 8 { 0.3 } else { 0.0 };
+    let of = |folds, rows, more| if folds { rows + if planes { more + far } else { 0.0 } } else { 0.0 };
+    of(writes, 0.03, 0.55) + of(reads, 0.65, 0.3)
+}

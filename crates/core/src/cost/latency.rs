@@ -62,7 +62,9 @@ impl Model<'_> {
         let doubled = |least: f64| (held / least).log2().max(0.0);
         let twiddles = if self.twiddled { TWIDDLES } else { 0.0 };
         let exchange = if self.cluster > 1 {
-            cluster::hand_over(self.cluster, self.stages.len(), uneven, self.elements * self.bytes)
+            let size = self.elements * self.bytes;
+            cluster::hand_over(self.cluster, self.stages.len(), uneven, size)
+                + cluster::folds(self.folds, self.planes, self.cluster)
         } else {
             HELD * doubled(32.0)
         };

@@ -36,7 +36,8 @@ fn of_column(column: &Plan, pads: bool, limits: &Limits, precision: Precision) -
 /// Copies of a pass over rows for the middle of a convolution; `None` where no tile of them fits.
 pub fn of_middle(radices: &[u32], limits: &Limits, precision: Precision) -> Option<f64> {
     let n: u64 = radices.iter().map(|&radix| u64::from(radix)).product();
-    let part = CoprimePart { n, kind: PartKind::Middle, chirp: Some(n), radices: radices.to_vec() };
+    let part =
+        CoprimePart { n, kind: PartKind::Middle, chirp: Some(n), band: None, radices: radices.to_vec() };
     let mut pass = super::lines(n, Method::Coprime(vec![part]), (1, n as i64), precision);
     pass.twiddle = Some(pass.elements());
     pass.batch[0].twiddle = 1;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::lower::cluster::Cut;
+use crate::lower::cluster::{Cut, Dealt};
 use crate::lower::digits::{Digit, Digits};
 use crate::lower::tile::Tile;
 use crate::math::factor::gcd;
@@ -34,16 +34,19 @@ struct View<'a> {
     stride: fn(&PassDim) -> i64,
     digits: Cow<'a, Digits>,
     strides: Vec<i64>,
+    /// The digit that spells the rank in a cluster.
+    block: Option<usize>,
 }
 
 impl<'a> View<'a> {
-    fn of(pass: &Pass, digits: &'a Digits, writes: bool) -> Self {
+    fn of(pass: &Pass, digits: &'a Digits, cut: Option<Cut>, writes: bool) -> Self {
         let stride: fn(&PassDim) -> i64 = if writes { |dim| dim.os } else { |dim| dim.is };
         let bytes = pass.element_bytes(writes);
         let folded = pass.ends[usize::from(writes)].filter(|_| !pass.axes.is_empty());
         let Some(fold) = folded else {
             let strides = digits.weights(|digit| if writes { digit.os } else { digit.is });
-            return Self { bytes, line: None, stride, digits: Cow::Borrowed(digits), strides };
+            let block = cut.map(|cut| if writes { cut.after } else { cut.before });
+            return Self { bytes, line: None, stride, digits: Cow::Borrowed(digits), strides, block };
         };
         // What folds goes through its lines in the order in which they lie in memory.
         let line = Digit { size: fold.elements() as u32, is: fold.stride, os: fold.stride, ..Digit::STILL };
@@ -55,18 +58,35 @@ impl<'a> View<'a> {
             os: dim.os,
             ..Digit::STILL
         });
-        let all = std::iter::once(line).chain(others).chain(repeated).collect();
+        let mut all: Vec<Digit> = others.chain([line]).chain(repeated).collect();
+        let dealt = cut.and_then(|cut| Dealt::of(pass, digits, cut, writes));
+        let block = dealt.map(|dealt| deal(&mut all, dealt));
         let digits = Digits::new(all, Vec::new());
         let strides = digits.weights(|digit| if writes { digit.os } else { digit.is });
-        Self { bytes, line: Some(fold.stride), stride, digits: Cow::Owned(digits), strides }
+        Self { bytes, line: Some(fold.stride), stride, digits: Cow::Owned(digits), strides, block }
     }
+}
+
+/// Cuts the digit of an axis that the blocks of a cluster share out, and gives the one that spells the rank.
+fn deal(all: &mut Vec<Digit>, dealt: Dealt) -> usize {
+    let whole = all[dealt.axis];
+    let part = |size: u64, weight: u64| Digit {
+        size: size as u32,
+        is: whole.is * weight as i64,
+        os: whole.os * weight as i64,
+        ..whole
+    };
+    let (turn, size) = (dealt.weight * dealt.size, u64::from(whole.size));
+    all[dealt.axis] = part(dealt.weight, 1);
+    all.extend([part(dealt.size, dealt.weight), part(size.div_ceil(turn), turn)]);
+    all.len() - 2
 }
 
 /// Factor for the segments in which a tile reads and writes.
 pub(super) fn segments(pass: &Pass, tile: &Tile, digits: &Digits, cut: Option<Cut>) -> f64 {
     let short = if cut.is_some() { OF_CLUSTERS } else { OF_BLOCKS };
-    let side = |view: View<'_>, block: Option<usize>, partly: f64, line: f64| {
-        let order = view.digits.by_stride(&[block], &view.strides);
+    let side = |view: View<'_>, partly: f64, line: f64| {
+        let order = view.digits.by_stride(&[view.block], &view.strides);
         let run = view.digits.run(&order, &view.strides) * view.bytes;
         let aligned = alignment(pass, tile, &view);
         let whole = match SECTOR.saturating_sub(aligned) {
@@ -80,9 +100,8 @@ pub(super) fn segments(pass: &Pass, tile: &Tile, digits: &Digits, cut: Option<Cu
         };
         whole + short
     };
-    let (before, after) = (cut.map(|cut| cut.before), cut.map(|cut| cut.after));
-    let read = side(View::of(pass, digits, false), before, 0.0, short.read);
-    let written = side(View::of(pass, digits, true), after, PARTLY_WRITTEN, short.written);
+    let read = side(View::of(pass, digits, cut, false), 0.0, short.read);
+    let written = side(View::of(pass, digits, cut, true), PARTLY_WRITTEN, short.written);
     (read + written) / 2.0
 }
 
@@ -132,7 +151,7 @@ mod tests {
         let pass = &schedule::schedule(&problem, &Limits::h200()).expect("a schedule").passes[0];
         let tile = Tile { threads: 64, cluster: 1, batch };
         let digits = Digits::of(pass, &tile);
-        [false, true].map(|writes| alignment(pass, &tile, &View::of(pass, &digits, writes)))
+        [false, true].map(|writes| alignment(pass, &tile, &View::of(pass, &digits, None, writes)))
     }
 
     #[test]

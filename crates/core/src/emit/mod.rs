@@ -27,4 +27,4 @@ mod wgsl;
 
 pub use error::EmitError;
 pub use ptx::ptx;
-pub use wgsl::wgsl;
+pub use wgsl::{COUNT_BITS, wgsl};

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::fold::{Fold, fold, round_to};
 use super::hash::InstMap;
 use super::{
-    Access, Block, Buffer, Cache, Cmp, Inst, Kernel, Op, Shared, ShuffleMode, Space, Special, Type, Value,
+    Access, AtRun, Block, Buffer, Cache, Cmp, Inst, Kernel, Op, Shared, ShuffleMode, Space, Special, Type,
+    Value,
 };
 
 type Key = (Op, Type, Vec<Value>);
@@ -32,6 +33,7 @@ impl Builder {
                 cluster: 1,
                 blocks,
                 min_blocks: 0,
+                at_run: None,
                 types: Vec::new(),
                 body: Block::default(),
             },
@@ -50,6 +52,12 @@ impl Builder {
     /// Sets how many blocks should be resident on a multiprocessor.
     pub fn min_blocks(&mut self, blocks: u32) -> &mut Self {
         self.kernel.min_blocks = blocks;
+        self
+    }
+
+    /// Sets what part of the launch may run.
+    pub fn at_run(&mut self, at_run: AtRun) -> &mut Self {
+        self.kernel.at_run = Some(at_run);
         self
     }
 
@@ -285,6 +293,12 @@ impl Builder {
 
     // --- memory ---
 
+    /// Element type of the array behind a pointer.
+    pub fn elem(&self, ptr: Value) -> Type {
+        let Type::Ptr(space) = self.ty(ptr) else { panic!("access through a value that is no pointer") };
+        self.kernel.elem(space)
+    }
+
     /// Pointer to element `index` of an array.
     pub fn addr(&mut self, space: Space, index: Value) -> Value {
         self.pure(Op::Addr, Type::Ptr(space), &[index])
@@ -305,8 +319,7 @@ impl Builder {
         cache: Cache,
         pred: Option<Value>,
     ) -> Vec<Value> {
-        let Type::Ptr(space) = self.ty(ptr) else { panic!("load through a value that is no pointer") };
-        let elem = self.kernel.elem(space);
+        let elem = self.elem(ptr);
         let pred = pred.filter(|&p| self.constant(p) != Some(1));
         let op = Op::Load { width, offset, cache, predicated: pred.is_some() };
         let args: Vec<Value> = std::iter::once(ptr).chain(pred).collect();

@@ -178,16 +178,44 @@ pub struct Kernel {
     pub blocks: u64,
     /// Blocks that should be resident on a multiprocessor: a bound on registers. 0: no wish.
     pub min_blocks: u32,
+    /// What part of the launch may run; `None`: all of it does.
+    pub at_run: Option<AtRun>,
     /// Type of each value.
     pub types: Vec<Type>,
     /// The code.
     pub body: Block,
 }
 
+/// A launch of which each run takes a part, by a count that it is given ([`Special::Count`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AtRun {
+    /// The highest count, for which there are [`Kernel::blocks`].
+    pub most: u32,
+    /// So much of the count is for the same blocks.
+    pub step: u32,
+    /// Blocks of each step.
+    pub blocks: u64,
+}
+
+impl AtRun {
+    /// Blocks of a launch with that count: the first so many.
+    pub const fn blocks_at(&self, count: u32) -> u64 {
+        (count as u64).div_ceil(self.step as u64) * self.blocks
+    }
+}
+
 impl Kernel {
     /// Type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.types[value.0 as usize]
+    }
+
+    /// The kernel as a run with that count has it. One without a count is what it is.
+    #[must_use]
+    pub fn at_count(&self, count: u32) -> Self {
+        let at_run = self.at_run.map(|at_run| AtRun { most: count.min(at_run.most), ..at_run });
+        let blocks = at_run.map_or(self.blocks, |at_run| at_run.blocks_at(at_run.most));
+        Self { blocks, at_run, ..self.clone() }
     }
 
     /// Element type of the array that a space names.

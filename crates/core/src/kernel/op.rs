@@ -14,6 +14,8 @@ pub enum Special {
     Lane,
     /// Rank of the block in its cluster, `U32`.
     ClusterRank,
+    /// The count that the run is given, `U32`; of kernels that have one ([`AtRun`](super::AtRun)).
+    Count,
     /// Zero, `U32`, which an assembler cannot know to be it: what is computed from an index plus this is computed
     /// anew, where keeping what was computed before would cost registers.
     Zero,
@@ -97,7 +99,9 @@ pub enum Op {
     Fma,
     /// `(T) -> T`, float.
     Neg,
-    /// `(T, T) -> T`, integer; division by zero is undefined.
+    /// `(T) -> T`, float: the square root.
+    Sqrt,
+    /// `(T, T) -> T`; division of integers by zero is undefined.
     Div,
     /// `(T, T) -> T`, integer.
     Rem,

@@ -138,7 +138,8 @@ impl Op {
             Self::MulHi => row("mul_hi", Pure, &[Is(U32), Is(U32)], &[Is(U32)]),
             Self::Fma => row("fma", Pure, &[T(Float), T(Float), T(Float)], &[T(Float)]),
             Self::Neg => row("neg", Pure, &[T(Float)], &[T(Float)]),
-            Self::Div => row("div", Pure, &[T(Int), T(Int)], &[T(Int)]),
+            Self::Sqrt => row("sqrt", Pure, &[T(Float)], &[T(Float)]),
+            Self::Div => row("div", Pure, &[T(Number), T(Number)], &[T(Number)]),
             Self::Rem => row("rem", Pure, &[T(Int), T(Int)], &[T(Int)]),
             Self::Min => row("min", Pure, &[T(Number), T(Number)], &[T(Number)]),
             Self::Max => row("max", Pure, &[T(Number), T(Number)], &[T(Number)]),
@@ -271,13 +272,14 @@ impl Op {
 
     /// Every operation that has no number in it (constants, widths and counts are numbers).
     pub fn plain() -> impl Iterator<Item = Self> {
-        const FIXED: [Op; 36] = [
+        const FIXED: [Op; 37] = [
             Op::Add,
             Op::Sub,
             Op::Mul,
             Op::MulHi,
             Op::Fma,
             Op::Neg,
+            Op::Sqrt,
             Op::Div,
             Op::Rem,
             Op::Min,
@@ -322,8 +324,8 @@ impl Op {
 
 impl Special {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::BlockIndex, Self::BlockCount, Self::ThreadIndex, Self::Lane, Self::ClusterRank];
+    pub const ALL: [Self; 6] =
+        [Self::BlockIndex, Self::BlockCount, Self::ThreadIndex, Self::Lane, Self::ClusterRank, Self::Count];
 
     /// Name in text.
     pub const fn name(self) -> &'static str {
@@ -333,6 +335,7 @@ impl Special {
             Self::ThreadIndex => "thread_index",
             Self::Lane => "lane",
             Self::ClusterRank => "cluster_rank",
+            Self::Count => "count",
             Self::Zero => "zero",
         }
     }

@@ -29,7 +29,7 @@ impl Lowering<'_> {
         let within = |stride: i64| stride.unsigned_abs() * bytes < row;
         let aligned = sources.iter().all(|&stride| whole(stride) || within(stride))
             && self.pass.batch.iter().all(|dim| whole(dim.is))
-            && (self.digits.run(&layout.order, &sources) * bytes).is_multiple_of(LINE_BYTES);
+            && (self.digits.run(&layout.fastest(), &sources) * bytes).is_multiple_of(LINE_BYTES);
         if aligned && !self.prefetches { Cache::L2 } else { Cache::Default }
     }
 }

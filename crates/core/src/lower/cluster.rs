@@ -88,6 +88,76 @@ impl Cut {
     }
 }
 
+/// How the blocks of a cluster share out an axis: a digit of its index spells the rank, and a block counts what it holds
+/// without that digit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dealt {
+    /// The axis.
+    pub axis: usize,
+    /// Weight of the digit in the axis's index.
+    pub weight: u64,
+    /// Blocks of the cluster.
+    pub size: u64,
+}
+
+impl Dealt {
+    /// How the axis is shared out whose digit spells the rank where a pass reads, or where it writes.
+    pub fn of(pass: &Pass, digits: &Digits, cut: Cut, writes: bool) -> Option<Self> {
+        let digit = &digits.all[if writes { cut.after } else { cut.before }];
+        let axis = digit.axis?;
+        let dim = &pass.axes[axis].dim;
+        let weight = if writes { digit.os / dim.os } else { digit.is / dim.is };
+        Some(Self { axis, weight: weight.unsigned_abs(), size: u64::from(digit.size) })
+    }
+
+    /// Indices below `count` that the first block holds, which holds the most.
+    pub const fn held(&self, count: u64) -> u64 {
+        let (turns, rest) = (count / (self.weight * self.size), count % (self.weight * self.size));
+        turns * self.weight + if rest < self.weight { rest } else { self.weight }
+    }
+
+    /// Weight of a digit of the axis in what a block counts; 0 of the one that spells the rank.
+    pub const fn own_weight(&self, weight: u64) -> u64 {
+        if weight < self.weight {
+            weight
+        } else if weight == self.weight {
+            0
+        } else {
+            weight / self.size
+        }
+    }
+
+    /// The block that holds an index, at most `most`; of other numbers, which threads have that have nothing to do, some
+    /// block of the cluster.
+    pub(super) fn rank(&self, b: &mut Builder, index: Value, most: u64) -> Value {
+        let above = b.div_const(index, self.weight as u32, most);
+        let last = b.u32(self.size as u32 - 1);
+        if self.size.is_power_of_two() {
+            return b.binary(Op::And, above, last);
+        }
+        let rank = b.rem_const(above, self.size as u32, most / self.weight);
+        b.binary(Op::Min, rank, last)
+    }
+
+    /// What the block that holds an index, at most `most`, counts it as.
+    pub(super) fn own(&self, b: &mut Builder, index: Value, most: u64) -> Value {
+        let below = b.rem_const(index, self.weight as u32, most);
+        let turn = b.div_const(index, (self.weight * self.size) as u32, most);
+        let turns = b.mul_const(turn, self.weight);
+        b.add(turns, below)
+    }
+
+    /// The index that a block counts as `own`, at most `most`.
+    pub(super) fn index(&self, b: &mut Builder, own: Value, most: u64, rank: Value) -> Value {
+        let below = b.rem_const(own, self.weight as u32, most);
+        let turn = b.div_const(own, self.weight as u32, most);
+        let above = b.mul_const(turn, self.size);
+        let above = b.add(above, rank);
+        let above = b.mul_const(above, self.weight);
+        b.add(above, below)
+    }
+}
+
 /// What a block needs to talk to the others.
 #[derive(Clone, Copy)]
 pub(super) struct Cluster {
@@ -99,6 +169,8 @@ pub(super) struct Cluster {
     filled: Value,
     /// Completes when every block has read its shared memory for the last time before the exchange.
     free: Value,
+    /// All blocks are known to have started.
+    met: bool,
 }
 
 impl Lowering<'_> {
@@ -125,18 +197,18 @@ impl Lowering<'_> {
         self.threads.rank = Some(rank);
         self.shared = Some(tile);
         self.shared_limit -= TICKET_BYTES;
-        self.cluster = Some(Cluster { cut, size, tile, filled, free });
+        self.cluster = Some(Cluster { cut, size, tile, filled, free, met: false });
     }
 
     /// The layout in which the tile is read after the exchange between blocks: as the stage before left it, with
     /// the digit that spelled the rank in its registers. A thread then reads what threads of its own number wrote.
     pub(super) fn remote_layout(&self, from: &Layout, cut: Cut) -> Layout {
         let registers = self.digits.parts(Some(cut.stage));
-        let kept = from.order.iter().copied().filter(|&d| !registers.contains(&Some(d)));
+        let kept = from.fastest().into_iter().filter(|&d| !registers.contains(&Some(d)));
         let low = from.register.filter(|&d| d != cut.after);
         let late = Some(cut.before).filter(|_| !registers.contains(&Some(cut.before)));
         let order = kept.chain(low).chain(late).collect();
-        Layout { register: Some(cut.stage), order, block: Some(cut.after) }
+        Layout { register: Some(cut.stage), order, block: Some(cut.after), pair: None }
     }
 
     /// Moves the tile between the blocks of the cluster. The digit in the registers, or its upper part, becomes the
@@ -184,11 +256,43 @@ impl Lowering<'_> {
         self.read_shared(tile, to, &strides)
     }
 
+    /// Waits until all blocks of the cluster have started; without one, does nothing.
+    pub(super) fn meet(&mut self) {
+        if let Some(cluster) = self.cluster.as_mut().filter(|cluster| !cluster.met) {
+            cluster.met = true;
+            self.b.effect(Op::ClusterWait, &[]);
+        }
+    }
+
+    /// What the blocks of the cluster, or the threads of the block, have stored in shared memory is there for all of them.
+    pub(super) fn everywhere(&mut self) {
+        if self.cluster.is_none() {
+            return self.b.barrier();
+        }
+        self.b.effect(Op::ClusterArrive { relaxed: false }, &[]);
+        self.b.effect(Op::ClusterWait, &[]);
+    }
+
+    /// Says that the block has read what it wants of others' shared memory. As this releases, it comes before the block
+    /// stores to global memory, which it would wait for.
+    pub(super) fn leave(&mut self) {
+        if self.cluster.is_some() {
+            self.b.effect(Op::ClusterArrive { relaxed: false }, &[]);
+        }
+    }
+
+    /// Waits until all blocks of the cluster have said so.
+    pub(super) fn part(&mut self) {
+        if self.cluster.is_some() {
+            self.b.effect(Op::ClusterWait, &[]);
+        }
+    }
+
     /// Waits until all blocks of the cluster have started, and have read what lies where the tile will come in.
     fn wait_for_room(&mut self, held: &Held) {
         let Some(Cluster { size, free, .. }) = self.cluster else { return };
-        self.b.effect(Op::ClusterWait, &[]);
-        if self.exchanges == 0 && !self.pass.in_place() {
+        self.meet();
+        if self.exchanges == 0 && !self.pass.in_place() && !self.staged(false) {
             return;
         }
         self.b.barrier();
@@ -232,7 +336,7 @@ impl Lowering<'_> {
 }
 
 /// The same place in another block's shared memory.
-fn remote(b: &mut Builder, ptr: Value, rank: Value) -> Value {
+pub(super) fn remote(b: &mut Builder, ptr: Value, rank: Value) -> Value {
     let Type::Ptr(Space::Shared(array)) = b.ty(ptr) else {
         unreachable!("shared memory alone has a remote side")
     };

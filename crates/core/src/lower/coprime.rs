@@ -30,6 +30,7 @@ impl Lowering<'_> {
             register: None,
             order: whole.by_stride(&[], &whole.weights(|digit| digit.is)),
             block: None,
+            pair: None,
         };
         if alone(parts).is_some() {
             return self.transform_parts(parts, &places, &batch);
@@ -88,7 +89,8 @@ impl Lowering<'_> {
         self.b.barrier();
         self.index_anew();
         let strides = self.digits.weights(|digit| digit.os);
-        let store = Layout { register: None, order: self.digits.by_stride(&[], &strides), block: None };
+        let order = self.digits.by_stride(&[], &strides);
+        let store = Layout { register: None, order, block: None, pair: None };
         for piece in self.pieces(&store) {
             let mut held = self.permuted((coordinates, true), places, (&store, piece.clone()), None);
             if inverse {

@@ -29,8 +29,18 @@ pub struct Digit {
     pub axis: Option<usize>,
     /// Repeated dimension it belongs to.
     pub batch: Option<usize>,
+    /// Weight in the index of the pass's filter.
+    pub filter: i64,
+    /// Weight in the axis's index before its stages.
+    pub input: i64,
+    /// Dimension of the problem that it is of.
+    pub of: Option<u16>,
+    /// Weights in that dimension's index, where elements are read and where they are written.
+    pub counts: [i64; 2],
     /// Weight in the axis's index once its stages are done.
     pub output: i64,
+    /// Weight in the repeated dimension's index.
+    pub number: i64,
 }
 
 impl Digit {
@@ -44,7 +54,12 @@ impl Digit {
         twiddle: 0,
         axis: None,
         batch: None,
+        filter: 0,
+        input: 0,
+        of: None,
+        counts: [0; 2],
         output: 0,
+        number: 0,
     };
 
     /// A whole axis as one digit.
@@ -53,7 +68,9 @@ impl Digit {
             axis: Some(index),
             batch: None,
             twiddle: 0,
+            input: 1,
             output: 1,
+            number: 0,
             ..Self::of_batch(&axis.dim, 0, axis.dim.n)
         }
     }
@@ -68,7 +85,12 @@ impl Digit {
             twiddle: dim.twiddle as i64,
             axis: None,
             batch: Some(index),
+            filter: dim.filter,
+            input: 0,
+            of: dim.of,
+            counts: dim.counts.map(|weight| weight as i64),
             output: 0,
+            number: 1,
         }
     }
 }
@@ -116,7 +138,12 @@ impl Digits {
                     twiddle: 0,
                     axis: Some(index),
                     batch: None,
+                    filter: 0,
+                    input: (points / (done * u64::from(radix))) as i64,
+                    of: digit.of,
+                    counts: [digit.counts[0] as i64 * input, digit.counts[1] as i64 * inside as i64],
                     output: done as i64,
+                    number: 0,
                 });
                 inside *= u64::from(radix);
                 done *= u64::from(radix);
@@ -154,7 +181,12 @@ impl Digits {
             os: whole.os * scale,
             load_index: whole.load_index * scale,
             store_index: whole.store_index * scale,
+            twiddle: whole.twiddle * scale,
+            filter: whole.filter * scale,
+            input: whole.input * scale,
             output: whole.output * scale,
+            number: whole.number * scale,
+            counts: whole.counts.map(|weight| weight * scale),
             ..whole
         });
         self.all.len() - 1
@@ -218,6 +250,8 @@ pub struct Layout {
     pub order: Vec<usize>,
     /// The digit that spells the rank of the block in its cluster.
     pub block: Option<usize>,
+    /// A digit that tells no threads apart: of what a thread holds, the slots that follow each other are its values.
+    pub pair: Option<usize>,
 }
 
 /// A linear form at one slot: a part that depends on the thread and a constant.
@@ -241,14 +275,24 @@ pub struct Threads {
 }
 
 impl Layout {
-    /// Groups of the register digit's elements in the tile.
+    /// Its digits but for those of registers and blocks, fastest in memory first.
+    pub fn fastest(&self) -> Vec<usize> {
+        self.pair.iter().chain(&self.order).copied().collect()
+    }
+
+    /// Slots that follow each other in which a thread's groups lie side by side.
+    pub fn together(&self, digits: &Digits) -> u32 {
+        self.pair.map_or(1, |d| digits.all[d].size)
+    }
+
+    /// Groups of the register digit's elements in the tile; of those that lie side by side, the first.
     pub fn groups(&self, digits: &Digits) -> u32 {
         self.order.iter().map(|&d| digits.all[d].size).product()
     }
 
     /// Groups that a thread holds.
     pub fn slots(&self, digits: &Digits, threads: u32) -> u32 {
-        self.groups(digits).div_ceil(threads)
+        self.together(digits) * self.groups(digits).div_ceil(threads)
     }
 
     /// Elements of a group.
@@ -269,6 +313,10 @@ impl Layout {
     ) -> Linear {
         let mask = if ty == Type::U64 { u64::MAX } else { u64::from(u32::MAX) };
         let mut sum = Linear { thread: None, constant: 0 };
+        if let Some(d) = self.pair {
+            sum.constant += weights[d] * i64::from(slot % digits.all[d].size);
+        }
+        let slot = slot / self.together(digits);
         let groups = self.groups(digits);
         let mut at = 1_u32;
         let mut next = 0;
@@ -369,7 +417,7 @@ mod tests {
         let (far, down) = (120_000_000, -7_000_000_000);
         let digit = |stride, size| Digit::of_batch(&PassDim::new(size, stride, 0), 0, size);
         let digits = Digits::new(vec![digit(far, 37), digit(down, 5)], Vec::new());
-        let layout = Layout { register: None, order: vec![0, 1], block: None };
+        let layout = Layout { register: None, order: vec![0, 1], block: None, pair: None };
         let weights = digits.weights(|digit| digit.is);
         for thread in 0..64 {
             for slot in 0..layout.slots(&digits, 64) {

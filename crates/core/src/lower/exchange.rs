@@ -62,8 +62,9 @@ fn orders(digits: &Digits, write: &Layout, read: &Layout) -> Vec<Vec<usize>> {
     for layout in [read, write] {
         let registers = digits.parts(layout.register);
         let registers = || registers.iter().flatten();
-        let outer: Vec<usize> = layout.order.iter().chain(registers()).copied().collect();
-        let inner: Vec<usize> = registers().chain(&layout.order).copied().collect();
+        let pair = || layout.pair.iter();
+        let outer: Vec<usize> = layout.order.iter().chain(pair()).chain(registers()).copied().collect();
+        let inner: Vec<usize> = registers().chain(pair()).chain(&layout.order).copied().collect();
         for order in [outer, inner] {
             if !all.contains(&order) {
                 all.push(order);
@@ -138,7 +139,7 @@ impl Lowering<'_> {
         let max_len = u64::from(self.shared_limit) / bytes;
         let shared = choose(&self.digits, from, to, self.threads.count, bytes, max_len as u32);
         self.conflicts = self.conflicts.max(shared.conflicts);
-        let untouched = self.cluster.is_some() && self.exchanges == 0;
+        let untouched = self.cluster.is_some() && self.exchanges == 0 && !self.staged(false);
         if self.shared.is_some() && !untouched {
             // The block may still be reading what the last exchange left here.
             self.b.barrier();
@@ -158,7 +159,7 @@ impl Lowering<'_> {
             let writes =
                 writes.map(|(r, x)| Write { ptr, offset: at(r), values: vec![x.re, x.im], on: exists });
             let writes: Vec<Write> = writes.collect();
-            self.write_all(&writes, Cache::Default);
+            self.write_all(writes, Cache::Default);
         }
         self.late = None;
         self.b.barrier();

@@ -14,7 +14,7 @@ impl Lowering<'_> {
     /// Whether a slot's group exists: `None` where it does in every thread.
     pub(super) fn exists(&mut self, layout: &Layout, slot: u32) -> Option<Value> {
         let groups = layout.groups(&self.digits);
-        let first = slot * self.threads.count;
+        let first = slot / layout.together(&self.digits) * self.threads.count;
         if first + self.threads.count <= groups {
             return None;
         }

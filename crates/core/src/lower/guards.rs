@@ -1,6 +1,6 @@
 //! Which elements are there: tiles reach beyond the ends of repeated dimensions, and threads beyond the tile.
 
-use crate::kernel::{Cmp, Op, Type, Value};
+use crate::kernel::{Cmp, Op, Special, Type, Value};
 
 use super::Lowering;
 use super::digits::Layout;
@@ -20,8 +20,9 @@ impl Lowering<'_> {
         let mut all = self.guard;
         let mut bounded = false;
         for d in 0..self.pass.batch.len() {
-            let (n, count) = (self.pass.batch[d].n, self.tile.batch[d]);
-            if n % count == 0 {
+            let (dim, count) = (self.pass.batch[d], self.tile.batch[d]);
+            // Of what each run counts, any tile may be the last.
+            if if dim.at_run { count == 1 } else { dim.n % count == 0 } {
                 continue;
             }
             if let Some(below) = self.below_slowest(layout, slot, d) {
@@ -29,7 +30,7 @@ impl Lowering<'_> {
                 bounded = true;
                 continue;
             }
-            let weights = self.digits.weights(|digit| i64::from(digit.batch == Some(d)));
+            let weights = self.digits.weights(|digit| if digit.batch == Some(d) { digit.number } else { 0 });
             let at = self.linear(layout, slot, &weights);
             let mut index = self.b.add_const(self.origin[d], at.constant as u64);
             let ty = self.b.ty(index);
@@ -37,7 +38,7 @@ impl Lowering<'_> {
                 let thread = self.b.convert(ty, thread);
                 index = self.b.add(index, thread);
             }
-            let n = self.b.pure(Op::Const(n), ty, &[]);
+            let n = self.end_of(d, ty);
             let below = self.b.cmp(Cmp::Lt, index, n);
             all = Some(self.both(all, below));
         }
@@ -55,14 +56,14 @@ impl Lowering<'_> {
         if layout.slots(&self.digits, self.threads.count) == 1 {
             return None;
         }
-        let (n, count) = (self.pass.batch[d].n, self.tile.batch[d]);
+        let count = self.tile.batch[d];
         let (&slowest, faster) = layout.order.split_last()?;
         let inner: u32 = faster.iter().map(|&digit| self.digits.all[digit].size).product();
         if self.digits.all[slowest].batch != Some(d) || u64::from(self.digits.all[slowest].size) != count {
             return None;
         }
         let ty = self.b.ty(self.origin[d]);
-        let [n, count] = [n, count].map(|x| self.b.pure(Op::Const(x), ty, &[]));
+        let (n, count) = (self.end_of(d, ty), self.b.pure(Op::Const(count), ty, &[]));
         let start = self.b.binary(Op::Min, self.origin[d], n);
         let rest = self.b.sub(n, start);
         let rest = self.b.binary(Op::Min, rest, count);
@@ -71,8 +72,18 @@ impl Lowering<'_> {
         // The thread's index is taken off once, and what is left compared with a constant in every slot.
         let groups = self.b.binary(Op::Max, groups, self.threads.index);
         let left = self.b.sub(groups, self.threads.index);
-        let before = self.b.u32(slot * self.threads.count);
+        let before = self.b.u32(slot / layout.together(&self.digits) * self.threads.count);
         Some(self.b.cmp(Cmp::Gt, left, before))
+    }
+
+    /// Points of a repeated dimension: those that the run counts, if it does.
+    fn end_of(&mut self, d: usize, ty: Type) -> Value {
+        let dim = self.pass.batch[d];
+        if dim.at_run {
+            let count = self.b.special(Special::Count);
+            return self.b.convert(ty, count);
+        }
+        self.b.pure(Op::Const(dim.n), ty, &[])
     }
 
     pub(super) fn both(&mut self, a: Option<Value>, b: Value) -> Value {
@@ -83,12 +94,11 @@ impl Lowering<'_> {
     }
 
     /// What one of a group's elements must keep to beside `on`.
-    pub(super) fn bounded(&mut self, on: Bound, bounds: Option<&[Bound]>, register: usize) -> Bound {
-        match (on, bounds.map(|bounds| bounds[register])) {
-            (on, None) => on,
-            (Bound::If(on), Some(Bound::If(bound))) => Bound::If(self.all_of(on, bound)),
-            (Bound::Never, _) | (_, Some(Bound::Never)) => Bound::Never,
-        }
+    pub(super) fn bounded(&mut self, on: Bound, window: Option<Bound>, bound: Option<Bound>) -> Bound {
+        [window, bound].into_iter().flatten().fold(on, |on, bound| match (on, bound) {
+            (Bound::If(on), Bound::If(bound)) => Bound::If(self.all_of(on, bound)),
+            (Bound::Never, _) | (_, Bound::Never) => Bound::Never,
+        })
     }
 
     pub(super) fn all_of(&mut self, a: Option<Value>, b: Option<Value>) -> Option<Value> {

@@ -108,7 +108,12 @@ impl Lowering<'_> {
             Work::Turn => {
                 x = codelet::dft_of_products(&mut self.b, &x, &factors, Direction::Forward);
                 if step.line.convolves() {
-                    factors = self.product(step, slot, &mut x);
+                    factors = match self.pass.filter {
+                        Some(filter) if step.line.part.kind == PartKind::Filter => {
+                            self.filter_factors(filter, &step.layout, slot)
+                        }
+                        _ => self.product(step, slot, &mut x),
+                    };
                     x = codelet::dft_of_products(&mut self.b, &x, &factors, Direction::Inverse);
                 }
             }
@@ -121,11 +126,11 @@ impl Lowering<'_> {
     }
 
     /// Which of a group's points there are, on the way in and out: all but for the padding.
-    fn bounds(&mut self, step: &Step<'_>, slot: u32) -> Vec<Bound> {
+    fn bounds(&mut self, step: &Step<'_>, slot: u32, leaves: bool) -> Vec<Bound> {
         let (line, radix) = (step.line, step.layout.registers(&self.digits));
         let on = if line.direct { self.inside(&step.layout, slot) } else { self.exists(&step.layout, slot) };
         let rest = self.linear(&step.layout, slot, &line.index);
-        let (n, width) = (line.part.n as i64, line.index[step.stage]);
+        let (n, width) = (line.part.ends(leaves) as i64, line.index[step.stage]);
         (0..i64::from(radix))
             .map(|r| {
                 let start = r * width;
@@ -147,7 +152,7 @@ impl Lowering<'_> {
     /// A group's points, and what each is to be multiplied by.
     fn take(&mut self, step: &Step<'_>, slot: u32) -> (Vec<Cx>, Vec<Option<Cx>>) {
         let line = step.line;
-        let bounds = step.enters.then(|| self.bounds(step, slot));
+        let bounds = step.enters.then(|| self.bounds(step, slot, false));
         let x = match step.ends {
             Some([source, _]) if step.enters => {
                 let mut x = self.load_group(source, &step.layout, slot, bounds.as_deref());
@@ -159,7 +164,7 @@ impl Lowering<'_> {
             _ => self.take_shared(step, slot, bounds.as_deref()),
         };
         let factors = match bounds.filter(|_| line.padded()) {
-            Some(bounds) => self.chirp(step, slot, &bounds),
+            Some(bounds) => self.chirp(step, slot, &bounds, false),
             None => vec![None; x.len()],
         };
         (x, factors)
@@ -167,9 +172,9 @@ impl Lowering<'_> {
 
     fn put(&mut self, step: &Step<'_>, slot: u32, mut x: Vec<Cx>) {
         let line = step.line;
-        let bounds = step.leaves.then(|| self.bounds(step, slot));
+        let bounds = step.leaves.then(|| self.bounds(step, slot, true));
         if let Some(bounds) = bounds.as_ref().filter(|_| line.padded()) {
-            let factors = self.chirp(step, slot, bounds);
+            let factors = self.chirp(step, slot, bounds, true);
             self.multiply(&mut x, &factors);
         }
         match step.ends {
@@ -177,8 +182,7 @@ impl Lowering<'_> {
                 if self.pass.direction == Direction::Inverse {
                     x.iter_mut().for_each(|x| *x = swapped(*x));
                 }
-                let way =
-                    if line.row_weight() > 0 { self.pass.direction.reversed() } else { self.pass.direction };
+                let way = if line.returns() { self.pass.direction.reversed() } else { self.pass.direction };
                 let direction = std::mem::replace(&mut self.direction, way);
                 self.pass_twiddle(&step.layout, slot, &mut x);
                 self.direction = direction;
@@ -215,7 +219,7 @@ impl Lowering<'_> {
                 writes.push(Write { ptr, offset, values: vec![x.re, x.im], on });
             }
         }
-        self.write_all(&writes, Cache::Default);
+        self.write_all(writes, Cache::Default);
     }
 
     /// Pointer to a group, its constant offset, and the distance of its points.
@@ -250,8 +254,8 @@ impl Lowering<'_> {
     }
 
     /// The chirp of the points that there are.
-    fn chirp(&mut self, step: &Step<'_>, slot: u32, bounds: &[Bound]) -> Vec<Option<Cx>> {
-        let (line, table) = (step.line, TableKind::Chirp { n: step.line.part.n });
+    fn chirp(&mut self, step: &Step<'_>, slot: u32, bounds: &[Bound], leaves: bool) -> Vec<Option<Cx>> {
+        let (line, table) = (step.line, step.line.part.end_factors(leaves));
         let at = self.linear(&step.layout, slot, &line.index);
         let index = at.thread.unwrap_or_else(|| self.b.u32(0));
         let constants = (at.constant..).step_by(line.index[step.stage] as usize);

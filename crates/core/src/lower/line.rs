@@ -39,6 +39,7 @@ impl<'a> Line<'a> {
         let (mut index, mut frequency) = (Vec::new(), Vec::new());
         let mut done = 1;
         for &radix in &part.radices {
+            let filter = dim.filter * done as i64;
             frequency.push(done as i64);
             done *= u64::from(radix);
             index.push((part.points() / done) as i64);
@@ -49,7 +50,11 @@ impl<'a> Line<'a> {
                 os: dim.os * weight,
                 load_index: dim.load_index as i64 * weight,
                 store_index: dim.store_index as i64 * weight,
+                of: dim.of,
+                counts: dim.counts.map(|own| own as i64 * weight),
                 axis: Some(0),
+                filter,
+                input: weight,
                 output: weight,
                 ..Digit::STILL
             });
@@ -90,19 +95,26 @@ impl<'a> Line<'a> {
         let own = (0..self.stages()).filter(|&d| d != stage);
         let others = self.stages()..self.digits.all.len();
         let last = stage + 1 == self.stages();
-        let order = if self.direct && (stage == 0 || (last && !self.padded())) {
+        let order = if self.direct && last && stage > 0 && self.part.kind == PartKind::Filter {
+            self.digits.by_stride(&[Some(stage)], &self.digits.weights(|digit| digit.filter))
+        } else if self.direct && (stage == 0 || (last && !self.padded())) {
             self.digits.by_stride(&[Some(stage)], &self.digits.weights(|digit| digit.os))
         } else if self.direct && last {
             own.chain(others).collect()
         } else {
             self.digits.by_stride(&[Some(stage)], &self.strides)
         };
-        Layout { register: Some(stage), order, block: None }
+        Layout { register: Some(stage), order, block: None, pair: None }
     }
 
     /// Padded: points that are not there, and outputs that nobody wants.
     pub fn padded(&self) -> bool {
         self.part.kind == PartKind::Bluestein
+    }
+
+    /// The pass's twiddle leads the way back, after the product: that of a middle, where there is one.
+    pub fn returns(&self) -> bool {
+        matches!(self.part.kind, PartKind::Middle | PartKind::Filter)
     }
 
     /// Weight of each digit in the index of the spectrum: only a whole chirp's has not the order of the last stage's
@@ -134,10 +146,16 @@ impl<'a> Line<'a> {
                 TableKind::RaderSpectrum { p: self.part.n, radices: self.part.table_radices() }
             }
             PartKind::Middle => {
-                let m = pass.twiddle.unwrap_or(self.part.n);
-                TableKind::ChirpRows { n, m, radices: self.part.table_radices() }
+                let (m, radices) = (pass.twiddle.unwrap_or(self.part.n), self.part.table_radices());
+                match self.part.band {
+                    Some(band) => TableKind::BandRows { band, m, radices },
+                    None => TableKind::ChirpRows { n, m, radices },
+                }
             }
-            _ => TableKind::ChirpSpectrum { n, m: self.part.points() },
+            _ => match self.part.band {
+                Some(band) => TableKind::BandSpectrum { band, m: self.part.points() },
+                None => TableKind::ChirpSpectrum { n, m: self.part.points() },
+            },
         }
     }
 }

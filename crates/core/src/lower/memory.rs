@@ -4,24 +4,25 @@ use std::ops::Range;
 
 use crate::kernel::{Access, Cache, Cx, Op, Space, Type, Value};
 use crate::pass::{Operand, PassDim};
-use crate::problem::Format;
+use crate::problem::{Format, Storage};
 
 use super::digits::Layout;
 use super::guards::Bound;
+use super::window::Seen;
 use super::writes::Write;
-use super::{Held, Lowering, Slot};
+use super::{Held, Lowering, Slot, stored};
 
 /// Constant distances beyond this are added to the pointer: emitted offsets are signed 32-bit bytes.
 const MAX_OFFSET: i64 = 1 << 27;
 
 /// One side of a pass as the kernel sees it.
 pub(super) struct Side {
-    operand: Operand,
+    pub operand: Operand,
     planes: Vec<Space>,
     /// Reals between neighbouring complex elements.
     step: i64,
     /// Weight of each digit in reals.
-    weights: Vec<i64>,
+    pub weights: Vec<i64>,
     /// Uniform start of the tile in reals, `U32`, or `U64` where the array needs it.
     base: Value,
     /// It is the block's own array.
@@ -48,7 +49,8 @@ impl Lowering<'_> {
     pub(super) fn declare(&mut self, operand: Operand, access: Access, slot: fn(u8) -> Slot, name: &str) {
         let len = operand.format.step() * operand.span;
         for plane in 0..operand.format.planes() as u8 {
-            let space = self.b.buffer(format!("{name}{plane}"), self.real, access, len);
+            let elem = stored::elem(operand.storage);
+            let space = self.b.buffer(format!("{name}{plane}"), elem, access, len);
             self.slots.push(slot(plane));
             self.spaces.push(space);
         }
@@ -58,6 +60,12 @@ impl Lowering<'_> {
     pub(super) fn space_of(&mut self, slot: Slot) -> Space {
         if let Some(i) = self.slots.iter().position(|&s| s == slot) {
             return self.spaces[i];
+        }
+        if let (Slot::Filter, Some(filter)) = (slot, self.pass.filter) {
+            let space = self.b.buffer("filter", self.real, Access::Read, 2 * filter.span);
+            self.slots.push(slot);
+            self.spaces.push(space);
+            return space;
         }
         let Slot::Table(kind) = slot else { unreachable!("operands are declared before anything else") };
         let name = format!("table{}", self.slots.iter().filter(|s| matches!(s, Slot::Table(_))).count());
@@ -85,7 +93,8 @@ impl Lowering<'_> {
         if self.staged(writes) {
             let space = self.line_space(writes);
             let weights = self.staged_weights(writes).iter().map(|weight| 2 * weight).collect();
-            let operand = Operand { format: Format::Interleaved, offset: 0, ..operand };
+            let storage = Storage::of(self.pass.precision);
+            let operand = Operand { format: Format::Interleaved, offset: 0, storage, ..operand };
             return Side {
                 operand,
                 planes: vec![space],
@@ -98,7 +107,9 @@ impl Lowering<'_> {
         let slot = self.sides[usize::from(writes)];
         let step = operand.format.step() as i64;
         let planes = (0..operand.format.planes() as u8).map(|plane| self.space_of(slot(plane))).collect();
-        let wide = operand.span.saturating_mul(step as u64) > u64::from(u32::MAX / 2);
+        let windows = self.pass.windows[usize::from(writes)].iter();
+        let span = windows.fold(operand.span, |span, window| span.saturating_add(window.reach()));
+        let wide = span.saturating_mul(step as u64) > u64::from(u32::MAX / 2);
         let ty = if wide { Type::U64 } else { Type::U32 };
         let weights = self.digits.weights(|digit| step * if writes { digit.os } else { digit.is });
         let base = self.at_origin(ty, |dim| step * if writes { dim.os } else { dim.is });
@@ -111,8 +122,8 @@ impl Lowering<'_> {
     }
 
     /// Pointers into the planes for a slot, and the constant distance beside them.
-    fn pointers(&mut self, side: &Side, layout: &Layout, slot: u32) -> (Vec<Value>, i64) {
-        let steps = layout.order.iter().chain(&layout.block);
+    pub(super) fn pointers(&mut self, side: &Side, layout: &Layout, slot: u32) -> (Vec<Value>, i64) {
+        let steps = layout.order.iter().chain(&layout.block).chain(&layout.pair);
         let steps = steps.map(|&d| side.weights[d] * (i64::from(self.digits.all[d].size) - 1));
         let (lowest, reach) = steps.fold((0, 0), |(low, all), step| (low + step.min(0), all + step.abs()));
         if reach > i64::from(u32::MAX) {
@@ -138,7 +149,7 @@ impl Lowering<'_> {
     }
 
     /// `offset` beside the pointers as the accesses take it, moving the pointers where it is too far.
-    fn reach(&mut self, pointers: &[Value], offset: i64) -> (Vec<Value>, i32) {
+    pub(super) fn reach(&mut self, pointers: &[Value], offset: i64) -> (Vec<Value>, i32) {
         if offset.abs() <= MAX_OFFSET {
             return (pointers.to_vec(), offset as i32);
         }
@@ -160,7 +171,7 @@ impl Lowering<'_> {
             dim.n == 1 || (2 * stride) % 4 == 0
         });
         side.step == 2
-            && self.real == Type::F32
+            && side.operand.storage.real_bytes() <= 4
             && side.weights[register] == 2
             && self.digits.all[register].size.is_multiple_of(2)
             && side.operand.offset.is_multiple_of(2)
@@ -168,6 +179,22 @@ impl Lowering<'_> {
             && origins_even
             && !limited
             && !side.staged
+    }
+
+    /// Where a register's element lies, `offset` beside the pointers, once its windows have moved it.
+    fn in_window(
+        &mut self,
+        side: &Side,
+        pointers: &[Value],
+        offset: i64,
+        seen: Option<&Seen>,
+    ) -> (Vec<Value>, i32) {
+        let Some(seen) = seen else { return self.reach(pointers, offset) };
+        let offset = offset + side.step * seen.shift;
+        let Some(further) = seen.further else { return self.reach(pointers, offset) };
+        let further = self.b.mul_const(further, side.step as u64);
+        let pointers: Vec<Value> = pointers.iter().map(|&ptr| self.b.ptr_add(ptr, further)).collect();
+        self.reach(&pointers, offset)
     }
 
     pub(super) fn load(&mut self, layout: &Layout) -> Held {
@@ -178,6 +205,9 @@ impl Lowering<'_> {
     /// Some of a thread's groups.
     pub(super) fn load_slots(&mut self, layout: &Layout, slots: Range<u32>) -> Held {
         let side = self.side(false);
+        if layout.pair.is_some() {
+            return self.load_pairs(&side, layout, slots);
+        }
         slots.map(|slot| self.load_group(&side, layout, slot, None)).collect()
     }
 
@@ -189,30 +219,44 @@ impl Lowering<'_> {
         slot: u32,
         bounds: Option<&[Bound]>,
     ) -> Vec<Cx> {
-        let limited = bounds.is_some() || self.pass.load.is_some_and(|what| what.limit.is_some());
+        let limited = bounds.is_some()
+            || self.pass.load.is_some_and(|what| what.limit.is_some())
+            || !self.pass.windows[0].is_empty();
         let pairs = self.pairs(side, layout, limited);
         let cache = if side.staged { Cache::Default } else { self.reading(layout) };
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let inside = self.inside(layout, slot);
         let (pointers, base) = self.pointers(side, layout, slot);
+        let seen = if side.staged { None } else { self.seen(layout, slot, false) };
         let factors = self.pointwise(self.pass.load, layout, slot, inside, false);
         let mut group: Vec<Cx> = Vec::new();
         for (r, &(on, _)) in factors.iter().enumerate() {
             if group.len() > r {
                 continue;
             }
-            let Bound::If(on) = self.bounded(on, bounds, r) else {
+            let on = self.bounded(on, seen.as_deref().map(|seen| seen[r].on), bounds.map(|all| all[r]));
+            let Bound::If(on) = on else {
                 let zero = self.b.float(self.real, 0.0);
                 group.push(Cx { re: zero, im: zero });
                 continue;
             };
-            let (planes, offset) = self.reach(&pointers, base + step * r as i64);
+            let seen = seen.as_deref().map(|seen| &seen[r]);
+            let (planes, offset) = self.in_window(side, &pointers, base + step * r as i64, seen);
             if pairs {
-                let x = self.b.load(planes[0], offset, 4, cache, on);
+                let x = self.get(planes[0], offset, 4, cache, on);
                 group.extend([Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]);
             } else {
                 group.push(self.load_one(side.operand.format, &planes, offset, cache, on));
             }
+        }
+        if let Some(function) = self.pass.functions.load.clone().filter(|_| !side.staged) {
+            let all: Vec<Bound> = factors
+                .iter()
+                .enumerate()
+                .map(|(r, &(on, _))| self.bounded(on, None, bounds.map(|all| all[r])))
+                .collect();
+            let bounds = limited.then_some(&all[..]);
+            self.apply(&function, false, (layout, slot), &mut group, bounds);
         }
         for (x, (_, factor)) in group.iter_mut().zip(factors) {
             if let Some(factor) = factor {
@@ -231,17 +275,17 @@ impl Lowering<'_> {
         cache: Cache,
         on: Option<Value>,
     ) -> Cx {
-        let mut real = |plane: usize, offset| self.b.load(planes[plane], offset, 1, cache, on)[0];
+        let mut real = |plane: usize, offset| self.get(planes[plane], offset, 1, cache, on)[0];
         match format {
             Format::Planar => Cx { re: real(0, offset), im: real(1, offset) },
             Format::Real => Cx { re: real(0, offset), im: self.b.float(self.real, 0.0) },
             Format::Apart(distance) => {
                 let re = real(0, offset);
                 let (other, offset) = self.reach(planes, i64::from(offset) + distance);
-                Cx { re, im: self.b.load(other[0], offset, 1, cache, on)[0] }
+                Cx { re, im: self.get(other[0], offset, 1, cache, on)[0] }
             }
             Format::Interleaved => {
-                let x = self.b.load(planes[0], offset, 2, cache, on);
+                let x = self.get(planes[0], offset, 2, cache, on);
                 Cx { re: x[0], im: x[1] }
             }
         }
@@ -258,6 +302,9 @@ impl Lowering<'_> {
     /// Some of a thread's groups.
     pub(super) fn store_slots(&mut self, layout: &Layout, slots: Range<u32>, held: &Held) {
         let side = self.side(true);
+        if layout.pair.is_some() {
+            return self.store_pairs(&side, layout, slots, held);
+        }
         for (slot, group) in slots.zip(held) {
             let group = self.leaving(layout, slot, group);
             self.store_group(&side, layout, slot, &group, None);
@@ -273,14 +320,17 @@ impl Lowering<'_> {
         group: &[Cx],
         bounds: Option<&[Bound]>,
     ) {
-        let limited = bounds.is_some() || self.pass.store.is_some_and(|what| what.limit.is_some());
+        let limited = bounds.is_some()
+            || self.pass.store.is_some_and(|what| what.limit.is_some())
+            || !self.pass.windows[1].is_empty();
         let pairs = self.pairs(side, layout, limited);
         let cache = if side.staged { Cache::Default } else { self.caches[1] };
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let inside = self.inside(layout, slot);
         let (pointers, base) = self.pointers(side, layout, slot);
+        let seen = if side.staged { None } else { self.seen(layout, slot, true) };
         let factors = self.pointwise(self.pass.store, layout, slot, inside, true);
-        let values: Vec<Cx> = group
+        let mut values: Vec<Cx> = group
             .iter()
             .zip(&factors)
             .map(|(&x, (_, factor))| {
@@ -289,11 +339,16 @@ impl Lowering<'_> {
                 if self.pass.scale == 1.0 || side.staged { x } else { self.b.cscale(x, self.pass.scale) }
             })
             .collect();
+        if let Some(function) = self.pass.functions.store.clone().filter(|_| !side.staged) {
+            self.apply(&function, true, (layout, slot), &mut values, None);
+        }
         let width = if pairs { 2 } else { 1 };
         let mut writes = Vec::new();
         for (chunk, r) in values.chunks(width).zip((0..).step_by(width)) {
-            let (planes, offset) = self.reach(&pointers, base + step * r as i64);
-            let Bound::If(on) = self.bounded(factors[r].0, bounds, r) else { continue };
+            let seen = seen.as_deref().map(|seen| &seen[r]);
+            let (planes, offset) = self.in_window(side, &pointers, base + step * r as i64, seen);
+            let on = self.bounded(factors[r].0, seen.map(|seen| seen.on), bounds.map(|all| all[r]));
+            let Bound::If(on) = on else { continue };
             let reals: Vec<Value> = chunk.iter().flat_map(|x| [x.re, x.im]).collect();
             let one = |ptr, offset, real| Write { ptr, offset, values: vec![real], on };
             match side.operand.format {
@@ -306,6 +361,6 @@ impl Lowering<'_> {
                 }
             }
         }
-        self.write_all(&writes, cache);
+        self.write_all(writes, cache);
     }
 }

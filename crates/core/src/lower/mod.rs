@@ -6,8 +6,11 @@ pub mod cluster;
 mod coprime;
 pub mod digits;
 pub mod exchange;
+mod filter;
+
 mod fold;
 mod forms;
+mod function;
 pub mod fused;
 mod guards;
 mod in_place;
@@ -16,14 +19,17 @@ mod memory;
 pub(crate) mod places;
 mod pointwise;
 mod prefetch;
+mod stored;
 pub mod tile;
 pub mod twiddle;
+pub(crate) mod wide;
+mod window;
 mod writes;
 
 use crate::cost;
-use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
+use crate::kernel::{AtRun, Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Method, Pass, TableKind};
-use crate::problem::{Direction, Precision};
+use crate::problem::{Direction, Storage};
 use crate::target::{Api, Limits};
 
 use cluster::{Cluster, Cut};
@@ -42,6 +48,8 @@ pub enum Slot {
     Ring,
     /// Counters of a fused launch.
     Counters,
+    /// The factors of the frequencies.
+    Filter,
     /// A constant table.
     Table(TableKind),
 }
@@ -135,10 +143,15 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
     let took = cost::occupancy(pass, tile, limits);
     // Blocks that stay and take tile after tile keep their tables in registers.
     let stays = took.filter(|took| took.stays && matches!(limits.api, Api::Ptx { .. }));
+    // Of a launch that may run in part, they would not know where it ends.
+    let stays = stays.filter(|_| pass.at_run().is_none());
     let resident = stays.map(|took| u64::from(took.blocks * limits.multiprocessors));
     let blocks = resident.filter(|&resident| tiles >= 2 * resident).unwrap_or(tiles);
     let mut b = Builder::new(name, tile.threads, blocks * u64::from(tile.cluster));
     b.cluster(tile.cluster);
+    if let Some(at_run) = part_of_launch(pass, tile) {
+        b.at_run(at_run);
+    }
     // Told of nothing, the assembler was seen to make room for two blocks where one fits, and to spill.
     if let Some(took) = took.filter(|took| took.told > 1 || took.piecewise || took.registers > MANY) {
         b.min_blocks(took.told);
@@ -154,11 +167,12 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
     let mut index = lowering.b.div_const(block, tile.cluster, last);
     let walk = if blocks == tiles { walk } else { Walk::Rising };
     if walk == Walk::Falling {
-        let end = lowering.b.u32((tiles - 1) as u32);
+        let end = lowering.last_tile(tiles);
         index = lowering.b.sub(end, index);
     }
     lowering.move_to(index, tiles - 1);
-    if let Some(took) = took.filter(|_| blocks == tiles) {
+    // What is asked for ahead may lie beyond the count.
+    if let Some(took) = took.filter(|_| blocks == tiles && pass.at_run().is_none()) {
         lowering.prefetch(&took, walk, limits);
     }
     if let Some(cut) = cut {
@@ -173,15 +187,20 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
     }
 }
 
+/// Which blocks run for a part of the dimension whose points each run counts: those of its tiles, which it is the slowest
+/// to number.
+fn part_of_launch(pass: &Pass, tile: &Tile) -> Option<AtRun> {
+    let own = pass.at_run()?;
+    let (n, held) = (pass.batch[own].n, tile.batch[own]);
+    Some(AtRun { most: n as u32, step: held as u32, blocks: tile.blocks(pass) / n.div_ceil(held) })
+}
+
 impl<'a> Lowering<'a> {
     /// Nothing written yet, for tiles of one block.
     fn new(mut b: Builder, pass: &'a Pass, tile: &'a Tile, limits: &Limits) -> Self {
         let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads, rank: None };
-        let real = match pass.precision {
-            Precision::F32 => Type::F32,
-            // Pairs of singles are made of what has been lowered.
-            Precision::F64 | Precision::DoubleSingle => Type::F64,
-        };
+        // Pairs of singles are made of what has been lowered in doubles.
+        let real = stored::elem(Storage::of(pass.precision));
         // Tables are to stay in the cache of a convolution, which reads more of them than of data.
         let convolves = pass.axes.iter().any(|axis| axis.method.convolves());
         Self {
@@ -218,6 +237,19 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Index of the last of so many tiles, or of those that the run's count leaves.
+    fn last_tile(&mut self, tiles: u64) -> Value {
+        let Some(AtRun { most, step, blocks }) = part_of_launch(self.pass, self.tile) else {
+            return self.b.u32((tiles - 1) as u32);
+        };
+        let count = self.b.special(Special::Count);
+        let up = self.b.add_const(count, u64::from(step) - 1);
+        let steps = self.b.div_const(up, step, u64::from(most) + u64::from(step) - 1);
+        let there = self.b.mul_const(steps, blocks / u64::from(self.tile.cluster));
+        let one = self.b.u32(1);
+        self.b.sub(there, one)
+    }
+
     /// Splits a tile's index, at most `most`, over the repeated dimensions, the one with the shortest steps
     /// fastest, so that blocks that run together touch neighbouring memory.
     fn move_to(&mut self, index: Value, most: u64) {
@@ -251,7 +283,8 @@ impl<'a> Lowering<'a> {
         let mut order: Vec<usize> = (0..self.pass.batch.len()).collect();
         order.sort_by_key(|&d| {
             let dim = &self.pass.batch[d];
-            dim.is.unsigned_abs().min(dim.os.unsigned_abs())
+            // A part of a launch is its first blocks.
+            (dim.at_run, dim.is.unsigned_abs().min(dim.os.unsigned_abs()))
         });
         order
     }
@@ -282,14 +315,17 @@ impl<'a> Lowering<'a> {
         let stages = self.stages();
         let first = stages.first().map(|stage| self.register(*stage));
         let last = stages.last().map(|stage| self.register(*stage));
+        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
+        let [read, written] =
+            self.cut_pairs([first, last], [cut.map(|cut| cut.before), cut.map(|cut| cut.after)]);
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
-        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
         let load = self.edge_layout(first, cut.map(|cut| cut.before), &sources, false);
         let store = self.edge_layout(last, cut.map(|cut| cut.after), &destinations, true);
+        let (load, store) = (Self::with_pairs(load, read), Self::with_pairs(store, written));
         let held = self.load(&load);
         self.await_early();
-        let (current, mut held) = self.transform(&stages, load, held);
+        let (current, mut held) = self.transform(&stages, load, &store, held);
         if self.pass.twiddle.is_some() {
             for (slot, x) in held.iter_mut().enumerate() {
                 self.pass_twiddle(&current, slot as u32, x);
@@ -314,8 +350,15 @@ impl<'a> Lowering<'a> {
         self.digits.stages[stage.axis][stage.position]
     }
 
-    /// Takes a tile through its stages, with an exchange wherever the next one wants another layout.
-    fn transform(&mut self, stages: &[Stage], from: Layout, mut held: Held) -> (Layout, Held) {
+    /// Takes a tile through its stages, with an exchange wherever the next one wants another layout: the last one that in
+    /// which the tile will leave, where pairs do.
+    fn transform(
+        &mut self,
+        stages: &[Stage],
+        from: Layout,
+        store: &Layout,
+        mut held: Held,
+    ) -> (Layout, Held) {
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
         let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
@@ -326,7 +369,13 @@ impl<'a> Lowering<'a> {
             let block = cut.map(|cut| cut.block(i));
             let [low, high] = self.digits.parts(own);
             let order = self.digits.by_stride(&[low, high, block], strides);
-            let layout = Layout { register: own, order, block };
+            let last = i + 1 == stages.len() && store.pair.is_some() && store.register == own;
+            let stays = current.pair.is_some() && current.register == own && !(last && i > 0);
+            let layout = match () {
+                () if stays => current.clone(),
+                () if last => store.clone(),
+                () => Layout { register: own, order, block, pair: None },
+            };
             if let Some(cut) = cut.filter(|cut| cut.stage == i) {
                 let layout = self.remote_layout(&current, cut);
                 held = self.remote_exchange(&held, &current, &layout);
@@ -354,8 +403,7 @@ impl<'a> Lowering<'a> {
         self.threads.index = self.b.add(self.threads.index, zero);
     }
 
-    /// Layout in which the tile is loaded or stored: that of the first or last stage where its threads touch
-    /// whole sectors, else the tile's own linear order, staged through shared memory.
+    /// Layout in which the tile is loaded or stored.
     fn edge_layout(
         &self,
         register: Option<usize>,
@@ -363,24 +411,13 @@ impl<'a> Lowering<'a> {
         strides: &[i64],
         writes: bool,
     ) -> Layout {
-        let [low, high] = self.digits.parts(register);
         if self.staged(writes) {
+            let [low, high] = self.digits.parts(register);
             let strides = self.staged_weights(writes);
-            return Layout { register, order: self.digits.by_stride(&[low, high, block], &strides), block };
+            let order = self.digits.by_stride(&[low, high, block], &strides);
+            return Layout { register, order, block, pair: None };
         }
-        let direct = Layout { register, order: self.digits.by_stride(&[low, high, block], strides), block };
-        let bytes = self.pass.element_bytes(writes);
-        let run = self.digits.run(&direct.order, strides) * bytes;
-        let linear = self.digits.by_stride(&[block], strides);
-        let whole = self.digits.run(&linear, strides) * bytes;
-        // A sector has 32 bytes. A thread that owns a whole transform of one 16-byte access needs no
-        // help; reads of split sectors are caught by the L1 cache, writes are not.
-        let own_run = register.is_some_and(|r| {
-            let size = u64::from(self.digits.radix(r));
-            strides[r] == 1 && size * bytes <= 16 && size.is_power_of_two()
-        });
-        let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
-        if good || whole <= run { direct } else { Layout { register: None, order: linear, block } }
+        edge(self.pass, &self.digits, (register, block), strides, writes)
     }
 
     /// A group as it leaves: through the stage that was left for the moment of writing.
@@ -390,4 +427,30 @@ impl<'a> Lowering<'a> {
             None => group.to_vec(),
         }
     }
+}
+
+/// Layout in which a tile is loaded or stored: that of the first or last stage where its threads touch whole sectors,
+/// else the tile's own linear order, staged through shared memory.
+pub(crate) fn edge(
+    pass: &Pass,
+    digits: &Digits,
+    (register, block): (Option<usize>, Option<usize>),
+    strides: &[i64],
+    writes: bool,
+) -> Layout {
+    let [low, high] = digits.parts(register);
+    let order = digits.by_stride(&[low, high, block], strides);
+    let direct = Layout { register, order, block, pair: None };
+    let bytes = pass.element_bytes(writes);
+    let run = digits.run(&direct.order, strides) * bytes;
+    let linear = digits.by_stride(&[block], strides);
+    let whole = digits.run(&linear, strides) * bytes;
+    // A sector has 32 bytes. A thread that owns a whole transform of one 16-byte access needs no
+    // help; reads of split sectors are caught by the L1 cache, writes are not.
+    let own_run = register.is_some_and(|r| {
+        let size = u64::from(digits.radix(r));
+        strides[r] == 1 && size * bytes <= 16 && size.is_power_of_two()
+    });
+    let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
+    if good || whole <= run { direct } else { Layout { register: None, order: linear, block, pair: None } }
 }

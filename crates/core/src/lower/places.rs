@@ -216,7 +216,9 @@ fn points(parts: &[CoprimePart]) -> [Vec<Vec<u32>>; 2] {
 /// The only part, if it convolves with a chirp: nothing has to be permuted.
 pub(crate) fn alone(parts: &[CoprimePart]) -> Option<&CoprimePart> {
     match parts {
-        [part] if matches!(part.kind, PartKind::Bluestein | PartKind::Middle) => Some(part),
+        [part] if matches!(part.kind, PartKind::Bluestein | PartKind::Middle | PartKind::Filter) => {
+            Some(part)
+        }
         _ => None,
     }
 }

@@ -26,12 +26,12 @@ impl Lowering<'_> {
         let worthwhile = limits.bulk_copy && (cluster > 1 || took.blocks < enough);
         let Some(tile) = self.packed_tile().filter(|_| worthwhile) else { return };
         let slab = tile / cluster;
-        let bytes = slab * self.pass.precision.complex_bytes();
+        let element = self.pass.element_bytes(false);
+        let bytes = slab * element;
         let blocks = self.source_elements() / tile * cluster;
         let resident = u64::from(limits.multiprocessors * took.blocks);
         let ahead = (resident / 2).next_multiple_of(cluster);
-        let even =
-            bytes.is_multiple_of(UNIT) && (self.pass.src.offset.is_multiple_of(2) || self.real == Type::F64);
+        let even = bytes.is_multiple_of(UNIT) && (self.pass.src.offset * element).is_multiple_of(UNIT);
         // Convolutions are of odd lengths more often than not, and so are the halves of spectra.
         if !(even || self.convolves() || self.staged(false)) || ahead >= blocks || bytes > u64::from(u32::MAX)
         {
@@ -61,7 +61,7 @@ impl Lowering<'_> {
         let mut start = self.b.add_const(start, 2 * self.pass.src.offset);
         if !even {
             let mask = if wide { u64::MAX } else { u64::from(u32::MAX) };
-            let whole = self.b.pure(Op::Const(mask & !3), ty, &[]);
+            let whole = self.b.pure(Op::Const(mask & !(2 * UNIT / element - 1)), ty, &[]);
             start = self.b.binary(Op::And, start, whole);
         }
         let at = self.b.addr(source, start);
@@ -85,6 +85,7 @@ impl Lowering<'_> {
     /// Elements of a tile, if tile after tile lies packed in the source, in the order of the blocks.
     fn packed_tile(&self) -> Option<u64> {
         if self.pass.load.is_some()
+            || !self.pass.windows[0].is_empty()
             || self.pass.folds_alone()
             || self.pass.src.format != Format::Interleaved
             || !self.packed_axes()

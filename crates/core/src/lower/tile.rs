@@ -76,7 +76,7 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
     let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
     let (most, alone) = (most_points(pass, limits), most_alone(pass, limits));
     let mut best: Option<Choice> = None;
-    for cluster in cluster_sizes(limits).filter(|&size| size == 1 || !pass.folds()) {
+    for cluster in cluster_sizes(limits).filter(|&size| size == 1 || pass.takes_cluster()) {
         let mut seen = Vec::new();
         for wanted in BATCHES {
             let batch = spread(pass, wanted);
@@ -119,7 +119,7 @@ pub fn assess(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Choice> {
     let own = held / u64::from((*cluster).max(1));
     let room = if held == points { most_alone(pass, limits) } else { most_points(pass, limits) };
     let known = cluster_sizes(limits).any(|size| size == *cluster)
-        && (*cluster == 1 || !pass.folds())
+        && (*cluster == 1 || pass.takes_cluster())
         && spread(pass, wanted) == *batch
         && own <= room
         && thread_counts(pass, own, *cluster, limits).contains(threads);

@@ -59,9 +59,17 @@ impl Lowering<'_> {
         match kind {
             TableKind::RaderSpectrum { .. }
             | TableKind::ChirpSpectrum { .. }
-            | TableKind::ChirpRows { .. } => Cache::Default,
-            TableKind::Chirp { .. } if self.convolves() => Cache::Default,
+            | TableKind::ChirpRows { .. }
+            | TableKind::BandSpectrum { .. }
+            | TableKind::BandRows { .. } => Cache::Default,
+            TableKind::Chirp { .. } | TableKind::BandIn { .. } | TableKind::BandOut { .. }
+                if self.convolves() =>
+            {
+                Cache::Default
+            }
             TableKind::Chirp { .. }
+            | TableKind::BandIn { .. }
+            | TableKind::BandOut { .. }
             | TableKind::Stage { .. }
             | TableKind::Roots { .. }
             | TableKind::ShiftedRoots { .. } => Cache::ReadOnly,

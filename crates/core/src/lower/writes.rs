@@ -17,7 +17,10 @@ pub(super) struct Write {
 }
 
 impl Lowering<'_> {
-    pub(super) fn write_all(&mut self, writes: &[Write], cache: Cache) {
+    pub(super) fn write_all(&mut self, mut writes: Vec<Write>, cache: Cache) {
+        for write in &mut writes {
+            write.values = self.kept(write.ptr, &write.values);
+        }
         for run in writes.chunk_by(|one, next| one.on == next.on) {
             match run[0].on {
                 Some(on) if run.len() > FEW => self.b.when(on, |b| write_run(b, run, cache, false)),

@@ -3,6 +3,7 @@
 //! Nothing here knows about plans or devices. Everything that an emitted kernel reads from a table is made here,
 //! in double-double arithmetic, and rounded once.
 
+pub mod chirp;
 pub mod dd;
 pub mod double_single;
 pub mod factor;

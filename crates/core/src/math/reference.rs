@@ -22,13 +22,16 @@ mod fast;
 mod line;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use super::dd::Cdd;
 use super::twiddle::{root_dd, roots_dd};
-use crate::problem::{Dim, Direction, Kind, Problem};
+use crate::function::{Function, Functions};
+use crate::problem::{Dim, Direction, Format, Kind, Problem, Window};
 use fast::{FastDft, transform_axis};
 use line::Line;
 use num_complex::Complex;
+use std::sync::Arc;
 
 /// The forward transform as the sum that defines it, in double-double precision and rounded once. O(n^2).
 pub fn dft_direct(x: &[Complex<f64>]) -> Vec<Complex<f64>> {
@@ -72,6 +75,8 @@ pub struct Reference {
     axes: Vec<Axis>,
     /// Points along each axis of one transform's input.
     shape: Vec<usize>,
+    /// Complex axes with windows: which of the array's axes it is, its length, and the windows of both sides.
+    windows: Vec<(usize, usize, [Window; 2])>,
     batch: Vec<Dim>,
     /// Elements at which the first transform begins: in the input, in the output.
     starts: [u64; 2],
@@ -82,6 +87,7 @@ pub struct Reference {
     reals: [bool; 2],
     inverse: bool,
     scale: f64,
+    functions: Functions,
 }
 
 /// One axis, in the order in which they are transformed.
@@ -105,6 +111,7 @@ impl Reference {
             Kind::RealToComplex(dim) => axes.insert(0, Axis::Own(first, Line::to_spectrum(dim.n as usize))),
             // What has no part in reals shows only once all else is transformed.
             Kind::ComplexToReal(dim) => axes.push(Axis::Own(first, Line::from_spectrum(dim.n as usize))),
+            Kind::Zoom(zoom) => axes.push(Axis::Own(first, Line::zoom(zoom.band))),
             Kind::RealToReal(dims) => axes
                 .extend(dims.iter().enumerate().map(|(at, real)| Axis::Own(first + at, Line::reals(real)))),
         }
@@ -112,13 +119,20 @@ impl Reference {
         Self {
             axes,
             shape: one.input_dims().map(|(n, _)| n as usize).collect(),
+            windows: (problem.transform.iter().zip(&problem.windows).enumerate())
+                .map(|(at, (dim, sides))| (at, dim.n as usize, *sides))
+                .collect(),
             batch: problem.batch.clone(),
             starts: [problem.input_offset, problem.output_offset],
             reads: one.reads().map(|at| at as i64 - one.input_offset as i64).collect(),
             writes: one.writes().map(|at| at as i64 - one.output_offset as i64).collect(),
-            reals: problem.kind.reals(),
+            reals: [0, 1].map(|side| {
+                let format = [problem.input, problem.output][side];
+                problem.kind.reals()[side] || format == Format::Real
+            }),
             inverse: problem.direction == Direction::Inverse,
             scale: problem.scale,
+            functions: problem.functions.clone(),
         }
     }
 
@@ -129,9 +143,22 @@ impl Reference {
         let conj_if_inverse = |z: Cdd| if self.inverse { z.conj() } else { z };
         let part = |z: Complex<f64>, real: bool| if real { Complex::from(z.re) } else { z };
         // An inverse transform is a forward one between two conjugations, which do nothing to reals.
-        let value = |at: &i64| conj_if_inverse(part(read((from + at) as u64), self.reals[0]).into());
-        let mut data: Vec<Cdd> = self.reads.iter().map(value).collect();
+        let applied = |function: &Option<Arc<Function>>, point: usize, z: Complex<f64>| match function {
+            Some(function) => {
+                let (re, im) = function.evaluate((z.re, z.im), &self.indices(point, index));
+                Complex::new(re, im)
+            }
+            None => z,
+        };
+        let value = |(point, at): (usize, &i64)| {
+            let z = part(read((from + at) as u64), self.reals[0]);
+            conj_if_inverse(applied(&self.functions.load, point, z).into())
+        };
+        let mut data: Vec<Cdd> = self.reads.iter().enumerate().map(value).collect();
         let mut shape = self.shape.clone();
+        for &(at, n, [window, _]) in &self.windows {
+            data = window::spread(&data, &mut shape, at, (n, window));
+        }
         for axis in &self.axes {
             match axis {
                 Axis::Complex(at, plan) => transform_axis(&mut data, &shape, *at, plan),
@@ -141,8 +168,27 @@ impl Reference {
                 }
             }
         }
+        for &(at, n, [_, window]) in &self.windows {
+            data = window::kept(&data, &mut shape, at, (n, window));
+        }
         let scaled = |z| part(conj_if_inverse(z).scaled(self.scale).round(), self.reals[1]);
-        self.writes.iter().zip(data).map(|(at, z)| ((to + at) as u64, scaled(z))).collect()
+        let stored = |(point, (at, z)): (usize, (&i64, Cdd))| {
+            ((to + at) as u64, applied(&self.functions.store, point, scaled(z)))
+        };
+        self.writes.iter().zip(data).enumerate().map(stored).collect()
+    }
+
+    /// Indices of a point of a complex transform along all dimensions, those to repeat over behind.
+    fn indices(&self, mut point: usize, mut transform: u64) -> Vec<u64> {
+        let mut all = vec![0; self.shape.len() + self.batch.len()];
+        let (own, repeated) = all.split_at_mut(self.shape.len());
+        for (index, &n) in own.iter_mut().zip(&self.shape).rev() {
+            (*index, point) = ((point % n) as u64, point / n);
+        }
+        for (index, dim) in repeated.iter_mut().zip(&self.batch).rev() {
+            (*index, transform) = (transform % dim.n, transform / dim.n);
+        }
+        all
     }
 
     /// Number of transforms.

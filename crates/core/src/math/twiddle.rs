@@ -160,6 +160,40 @@ pub fn roots_dd(n: u64) -> Vec<Cdd> {
     table
 }
 
+/// exp(-2 pi i t) for any number of turns t in double-double precision, to about 1e-31 beyond what t lacks.
+pub fn turn_dd(turns: Dd) -> Cdd {
+    let whole = |t: Dd| Dd::from(t.hi.floor());
+    let mut t = turns - whole(turns);
+    // What is left over may lie on the other side of a whole number.
+    if t.hi < 0.0 {
+        t = t + Dd::ONE;
+    }
+    let eighths = t * 8.0;
+    let octant = eighths.hi.floor();
+    let rest = eighths - Dd::from(octant);
+    let Cdd { re: c, im: s } =
+        if octant % 2.0 == 0.0 { octant_angle(rest) } else { octant_angle(Dd::ONE - rest) };
+    let (cos, sin) = match octant as u32 % 8 {
+        0 => (c, s),
+        1 => (s, c),
+        2 => (-s, c),
+        3 => (-c, s),
+        4 => (-c, -s),
+        5 => (-s, -c),
+        6 => (s, -c),
+        _ => (c, -s),
+    };
+    Cdd { re: cos, im: -sin }
+}
+
+/// cos and sin of `x pi/4`, x from 0 to 1.
+fn octant_angle(x: Dd) -> Cdd {
+    let steps = f64::from(STEPS);
+    let j = (x.hi * steps).floor().clamp(0.0, steps);
+    let small = taylor(Dd::FRAC_PI_4 * (x - Dd::from(j / steps)));
+    if j == 0.0 { small } else { SERIES.steps[j as usize] * small }
+}
+
 /// `k^2 mod 2 n`: the index of Bluestein's chirp `exp(-i pi k^2 / n)` among the roots of order `2 n`. For
 /// `1 <= n <= 2^63`.
 pub const fn chirp_index(k: u64, n: u64) -> u64 {
@@ -186,6 +220,25 @@ mod tests {
     fn distance(a: Cdd, b: Cdd) -> f64 {
         let d = a - b;
         d.re.hi.abs().max(d.im.hi.abs())
+    }
+
+    #[test]
+    fn turns_of_any_number_are_those_of_fractions() {
+        for n in [1_u64, 7, 64, 1000, 12_345] {
+            for k in (0..3 * n).step_by(1 + n as usize / 50) {
+                let turns = Dd::from_u64(k).over(Dd::from_u64(n));
+                for whole in [0.0, 5.0, -3.0] {
+                    let error = distance(turn_dd(turns + Dd::from(whole)), root_dd(k, n));
+                    assert!(error < 1e-29, "{k} / {n} + {whole}: {error:e}");
+                }
+                assert!(distance(turn_dd(-turns), root_dd(k, n).conj()) < 1e-29, "-{k} / {n}");
+            }
+        }
+        let least = Dd::from(-1e-40);
+        assert!(
+            distance(turn_dd(least), Cdd::ONE) < 1e-30
+                && distance(turn_dd(Dd::ONE + least), Cdd::ONE) < 1e-30
+        );
     }
 
     #[test]

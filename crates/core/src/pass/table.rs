@@ -2,6 +2,7 @@
 
 use super::{CoprimePart, PartKind};
 use crate::lower::twiddle::{Powers, exact_powers};
+use crate::problem::Band;
 
 /// A constant table of the forward direction, by what it holds; the host makes it in f64 and rounds once. The
 /// inverse direction takes the conjugates as it reads.
@@ -55,6 +56,33 @@ pub enum TableKind {
     ChirpRows {
         /// Length.
         n: u64,
+        /// Padded length.
+        m: u64,
+        /// Radix of each stage; unused ones are 1.
+        radices: [u8; MAX_STAGES],
+    },
+    /// What the samples of a band are multiplied by: `exp(-2 pi i (first j + step j^2 / 2))`.
+    BandIn {
+        /// The frequencies.
+        band: Band,
+    },
+    /// What its points are multiplied by: `exp(-2 pi i step k^2 / 2)`.
+    BandOut {
+        /// The frequencies.
+        band: Band,
+    },
+    /// The transform of length `m` of `exp(2 pi i step k^2 / 2)`, k from -(samples - 1) to points - 1 (negative ones
+    /// wrapped), divided by `m`.
+    BandSpectrum {
+        /// The frequencies.
+        band: Band,
+        /// Padded length.
+        m: u64,
+    },
+    /// As [`TableKind::BandSpectrum`], in the rows of [`TableKind::ChirpRows`].
+    BandRows {
+        /// The frequencies.
+        band: Band,
         /// Padded length.
         m: u64,
         /// Radix of each stage; unused ones are 1.
@@ -131,7 +159,10 @@ impl TableKind {
             Self::Stage { radix, done, powers } => done * exact_powers(radix, powers).len() as u64,
             Self::Roots { len, .. } | Self::ShiftedRoots { len, .. } => len,
             Self::Chirp { n } => n,
+            Self::BandIn { band } => band.samples,
+            Self::BandOut { band } => band.points,
             Self::ChirpSpectrum { m, .. } | Self::ChirpRows { m, .. } => m,
+            Self::BandSpectrum { m, .. } | Self::BandRows { m, .. } => m,
             Self::RaderSpectrum { p, .. } => p - 1,
             Self::Places { parts, next, .. } => {
                 parts.iter().map(|part| part.n).product::<u64>() * if next > 0 { 2 } else { 1 }

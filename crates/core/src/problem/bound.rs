@@ -9,8 +9,7 @@
 //! than whether there is a convolution in it, and that follows from the length. So it does not change when a recipe
 //! does, and holds for programs that were tuned, cached, or made elsewhere.
 
-use super::{Kind, Precision, Problem, RealKind};
-use crate::math::double_single;
+use super::{Kind, Problem, RealKind, Storage};
 use crate::math::factor::factorise;
 
 /// Squares of errors, in squares of half the distance from 1 to the next number: what [`Problem::error_bound_by`]
@@ -45,7 +44,8 @@ const CHANCE: f64 = 5.0;
 
 impl Problem {
     /// What the relative error in the Euclidean norm, over all transforms, may be where kernels compute it, for data
-    /// that is like random numbers. Data chosen to round badly can have an error several times as large.
+    /// that is like random numbers of about 1. Rounding the output to the type that it is kept in is part of it; that of
+    /// the input to its type is not. Data chosen to round badly can have an error several times as large.
     ///
     /// ```
     /// use warpfft_core::request::Fft;
@@ -59,14 +59,11 @@ impl Problem {
 
     /// The same where errors grow in that way.
     pub fn error_bound_by(&self, growth: &Growth) -> f64 {
-        let unit = match self.precision {
-            Precision::F32 => f64::from(f32::EPSILON) / 2.0,
-            Precision::F64 => f64::EPSILON / 2.0,
-            Precision::DoubleSingle => double_single::UNIT,
-        };
+        let unit = self.precision.unit();
+        let [input, output] = self.stored();
         let halved = match &self.kind {
             Kind::RealToComplex(dim) | Kind::ComplexToReal(dim) => Some(dim.n),
-            Kind::Complex | Kind::RealToReal(_) => None,
+            Kind::Complex | Kind::RealToReal(_) | Kind::Zoom(_) => None,
         };
         let complex = self.transform.iter().map(|dim| dim.n).chain(halved);
         let mut squares: f64 = growth.once + complex.map(|n| growth.of(n)).sum::<f64>();
@@ -74,13 +71,41 @@ impl Problem {
             squares +=
                 dims.iter().map(|real| growth.own + growth.of(within(real.kind, real.dim.n))).sum::<f64>();
         }
+        if let Kind::Zoom(zoom) = &self.kind {
+            // Samples and frequencies count alike in the length of the convolution.
+            let length = (zoom.band.samples + zoom.band.points).max(2);
+            squares += growth.convolved * (length as f64).log2();
+        }
         if !is_power_of_two(self.scale) {
             squares += SCALED;
+        }
+        // What is kept in a wider type than it is computed in is rounded as it is read.
+        if input.unit() < unit {
+            squares += 1.0;
         }
         // What is read for several transforms has its say once.
         let repeated: u64 = self.batch.iter().filter(|dim| dim.is == 0).map(|dim| dim.n).product();
         let chance = 1.0 + CHANCE / ((self.elements() / repeated.max(1)) as f64).sqrt();
-        unit * (squares * chance).sqrt()
+        // What functions do to errors is their own affair; those that square double them.
+        let functions = if self.functions.is_empty() { 1.0 } else { 4.0 };
+        functions * (unit.powi(2) * squares * chance + self.kept(output, unit)).sqrt()
+    }
+
+    /// Square of the relative error of rounding once more, to the type that the output is kept in.
+    fn kept(&self, output: Storage, unit: f64) -> f64 {
+        if output.unit() <= unit {
+            return 0.0;
+        }
+        // Numbers too small for their type are rounded to a fixed step; how large they are follows from the scale, for
+        // numbers of about 1.
+        let least = match output {
+            Storage::F16 => f64::from(half::f16::MIN_POSITIVE) * output.unit(),
+            Storage::Bf16 | Storage::F32 => f64::from(f32::MIN_POSITIVE) * output.unit(),
+            Storage::F64 => 0.0,
+        };
+        let size = self.scale.abs() * (self.points() as f64).sqrt() / 2.0;
+        let small = if size > 0.0 { least / size } else { 0.0 };
+        output.unit().powi(2) + small.powi(2)
     }
 }
 

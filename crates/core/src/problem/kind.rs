@@ -1,7 +1,8 @@
 //! What is transformed into what: complex numbers, reals and half spectra, reals and reals.
 
 use super::address::Walk;
-use super::{Dim, Problem};
+use super::{Dim, Problem, Zoom};
+use crate::error::Side;
 
 /// What a problem transforms into what.
 ///
@@ -20,6 +21,8 @@ pub enum Kind {
     ComplexToReal(Dim),
     /// Reals into reals along these dimensions, each by its own transform. [`Problem::transform`] is empty.
     RealToReal(Vec<RealDim>),
+    /// Samples along one dimension into frequencies of a band. [`Problem::transform`] is empty.
+    Zoom(Zoom),
 }
 
 /// A dimension of a transform from reals to reals.
@@ -138,6 +141,7 @@ impl Kind {
             Self::RealToComplex(_) => [true, false],
             Self::ComplexToReal(_) => [false, true],
             Self::RealToReal(_) => [true, true],
+            Self::Zoom(zoom) => [zoom.real, false],
         }
     }
 
@@ -148,6 +152,7 @@ impl Kind {
             Self::RealToComplex(dim) => (Some((*dim, [dim.n, half(dim.n)])), &[]),
             Self::ComplexToReal(dim) => (Some((*dim, [half(dim.n), dim.n])), &[]),
             Self::RealToReal(dims) => (None, dims),
+            Self::Zoom(zoom) => (Some((zoom.dim, [zoom.dim.n, zoom.band.points])), &[]),
         };
         one.into_iter().chain(many.iter().map(|real| (real.dim, [real.dim.n; 2])))
     }
@@ -162,13 +167,17 @@ impl Problem {
     /// Points and stride of every dimension in the input, those to repeat over first.
     pub fn input_dims(&self) -> impl Iterator<Item = (u64, i64)> + Clone + '_ {
         let own = self.kind.dims().map(|(dim, points)| (points[0], dim.is));
-        self.dims().map(|dim| (dim.n, dim.is)).chain(own)
+        let complex =
+            (0..self.transform.len()).map(|d| (self.window(d, Side::Input).len, self.transform[d].is));
+        self.batch.iter().map(|dim| (dim.n, dim.is)).chain(complex).chain(own)
     }
 
     /// Points and stride of every dimension in the output, those to repeat over first.
     pub fn output_dims(&self) -> impl Iterator<Item = (u64, i64)> + Clone + '_ {
         let own = self.kind.dims().map(|(dim, points)| (points[1], dim.os));
-        self.dims().map(|dim| (dim.n, dim.os)).chain(own)
+        let complex =
+            (0..self.transform.len()).map(|d| (self.window(d, Side::Output).len, self.transform[d].os));
+        self.batch.iter().map(|dim| (dim.n, dim.os)).chain(complex).chain(own)
     }
 
     /// Every element that is read, as often as points read it: in the order of [`Problem::input_dims`], the last one

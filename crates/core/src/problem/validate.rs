@@ -1,7 +1,7 @@
 //! From what a caller says to what is right: refusals first, then the canonical form.
 
 use super::address::{AddressSet, extent};
-use super::{Dim, ELEMENT_LIMIT, Format, Kind, Placement, Problem, half};
+use super::{Dim, ELEMENT_LIMIT, Format, Kind, Placement, Problem, Storage, Window, half};
 use crate::error::{Error, Side, Tensor};
 
 /// Collisions between interleaved strides are searched for among this many elements at most.
@@ -19,12 +19,16 @@ impl Problem {
     ///     input_offset: 0,
     ///     output_offset: 0,
     ///     precision: Precision::F32,
+    ///     storage: [None; 2],
     ///     input: Format::Interleaved,
     ///     output: Format::Interleaved,
     ///     placement: Placement::InPlace,
     ///     direction: Direction::Forward,
     ///     scale: 1.0,
     ///     max_workspace: None,
+    ///     windows: Vec::new(),
+    ///     filter: None,
+    ///     functions: Default::default(),
     /// };
     /// let problem = raw.validated()?;
     /// assert_eq!(problem.batch, [Dim::new(6, 8, 8)]);
@@ -35,22 +39,32 @@ impl Problem {
     /// # Errors
     ///
     /// Empty dimensions, too many elements, addresses outside of any buffer, outputs that share an address, input
-    /// and output that disagree in place, formats or lengths that the kind cannot have, and a scale that is not finite.
+    /// and output that disagree in place, in their types too, formats or lengths that the kind cannot have, and a scale
+    /// that is not finite.
     pub fn validated(mut self) -> Result<Self, Error> {
         if !self.scale.is_finite() {
             return Err(Error::Scale { scale: self.scale });
         }
+        self.check_paired()?;
         self.check_lengths()?;
         self.check_kind()?;
+        self.check_windows()?;
+        self.check_filter()?;
+        self.check_at_run()?;
+        self.check_functions()?;
         check_extent(Side::Input, self.input_offset, self.input_dims())?;
         check_extent(Side::Output, self.output_offset, self.output_dims())?;
         let output = AddressSet::new(self.output_offset, self.output_dims());
         check_overlap(&output)?;
         if self.placement == Placement::InPlace {
+            self.check_stored_alike()?;
             match self.kind {
                 Kind::RealToComplex(dim) => self.check_padded(dim, false)?,
                 Kind::ComplexToReal(dim) => self.check_padded(dim, true)?,
-                Kind::Complex | Kind::RealToReal(_) => self.check_in_place(&output)?,
+                Kind::Complex | Kind::RealToReal(_) | Kind::Zoom(_) => {
+                    self.check_in_place(&output)?;
+                    self.check_parts_in_place()?;
+                }
             }
         }
         self.canonicalise();
@@ -62,9 +76,14 @@ impl Problem {
         let sides = [(Side::Input, self.input), (Side::Output, self.output)];
         for ((side, format), real) in sides.into_iter().zip(self.kind.reals()) {
             let complex = matches!(format, Format::Interleaved | Format::Planar);
-            if matches!(format, Format::Apart(_)) || real == complex {
+            // Complex numbers of which memory holds the real parts alone.
+            let reduced = self.kind == Kind::Complex && format == Format::Real;
+            if matches!(format, Format::Apart(_)) || (real == complex && !reduced) {
                 return Err(Error::KindFormat { side, real, got: format });
             }
+        }
+        if let Kind::Zoom(zoom) = &self.kind {
+            self.check_zoom(zoom)?;
         }
         if let Kind::RealToReal(dims) = &self.kind {
             let short = dims.iter().find(|real| real.dim.n < real.kind.least());
@@ -100,6 +119,14 @@ impl Problem {
             return Err(Error::InPlaceReals { n: own.n, uneven, along, offsets, format });
         }
         Ok(())
+    }
+
+    /// In place both sides are one array, which has one type.
+    fn check_stored_alike(&self) -> Result<(), Error> {
+        match self.stored() {
+            [input, output] if input != output => Err(Error::InPlaceStorage { input, output }),
+            _ => Ok(()),
+        }
     }
 
     fn check_lengths(&self) -> Result<(), Error> {
@@ -147,27 +174,68 @@ impl Problem {
         }
     }
 
+    /// A part of the batch must overwrite itself alone: the first of what is counted does, and the others lie as far from
+    /// it in the input as in the output.
+    fn check_parts_in_place(&self) -> Result<(), Error> {
+        let Some(&Dim { is, os, .. }) = self.at_run() else { return Ok(()) };
+        if is != os {
+            return Err(Error::CountInPlace { is, os });
+        }
+        let mut first = self.clone();
+        first.batch.retain(|dim| !dim.at_run);
+        first.check_in_place(&AddressSet::new(first.output_offset, first.output_dims()))
+    }
+
     pub(crate) fn canonicalise(&mut self) {
-        self.transform.retain(|dim| dim.n > 1);
-        self.batch.retain(|dim| dim.n > 1);
-        for dim in &mut self.batch {
-            if dim.os < 0 {
+        // To name the type that is computed in says nothing.
+        let own = Storage::of(self.precision);
+        self.storage = self.storage.map(|storage| storage.filter(|&storage| storage != own));
+        if !self.functions.is_empty() {
+            return self.canonicalise_around_functions();
+        }
+        self.drop_whole_windows();
+        let by_output = |dim: &Dim| std::cmp::Reverse(dim.os.unsigned_abs());
+        let mut filter = self.filter.take();
+        let strides =
+            filter.as_mut().map(|filter| [&mut filter.transform, &mut filter.batch].map(std::mem::take));
+        let [of_transform, of_batch] = strides.unwrap_or_default();
+        let mut windows = std::mem::take(&mut self.windows).into_iter();
+        let mut strides = of_transform.into_iter();
+        let mut transform: Vec<(Dim, Option<[Window; 2]>, Option<i64>)> = std::mem::take(&mut self.transform)
+            .into_iter()
+            .map(|dim| (dim, windows.next(), strides.next()))
+            .collect();
+        transform.retain(|(dim, ..)| dim.n > 1);
+        transform.sort_by_key(|(dim, ..)| by_output(dim));
+        self.windows = transform.iter().filter_map(|&(_, sides, _)| sides).collect();
+        let mut strides = of_batch.into_iter();
+        let mut batch: Vec<(Dim, i64)> =
+            self.batch.drain(..).map(|dim| (dim, strides.next().unwrap_or(0))).collect();
+        batch.retain(|(dim, _)| dim.n > 1 || dim.at_run);
+        for (dim, stride) in &mut batch {
+            if dim.os < 0 && !dim.at_run {
                 let last = i128::from(dim.n) - 1;
                 let moved = |offset, stride| (i128::from(offset) + last * i128::from(stride)) as u64;
                 self.input_offset = moved(self.input_offset, dim.is);
                 self.output_offset = moved(self.output_offset, dim.os);
-                *dim = Dim::new(dim.n, -dim.is, -dim.os);
+                filter.iter_mut().for_each(|filter| filter.offset = moved(filter.offset, *stride));
+                (*dim, *stride) = (Dim::new(dim.n, -dim.is, -dim.os), -*stride);
             }
         }
-        let by_output = |dim: &Dim| std::cmp::Reverse(dim.os.unsigned_abs());
-        self.transform.sort_by_key(by_output);
+        batch.sort_by_key(|(dim, _)| by_output(dim));
+        while let Some((outer, inner)) = continuing(&batch) {
+            batch[inner].0.n *= batch[outer].0.n;
+            batch.remove(outer);
+        }
+        if let Some(filter) = &mut filter {
+            filter.transform = transform.iter().filter_map(|&(.., stride)| stride).collect();
+            filter.batch = batch.iter().map(|&(_, stride)| stride).collect();
+        }
+        self.filter = filter;
+        self.transform = transform.into_iter().map(|(dim, ..)| dim).collect();
+        self.batch = batch.into_iter().map(|(dim, _)| dim).collect();
         if let Kind::RealToReal(dims) = &mut self.kind {
             dims.sort_by_key(|real| by_output(&real.dim));
-        }
-        self.batch.sort_by_key(by_output);
-        while let Some((outer, inner)) = continuing_pair(&self.batch) {
-            self.batch[inner].n *= self.batch[outer].n;
-            self.batch.remove(outer);
         }
     }
 }
@@ -175,9 +243,16 @@ impl Problem {
 /// Two dimensions of which the first goes on where the second ends, on both sides. Not only neighbours in the
 /// order: interleaved strides may put a third between them.
 pub(crate) fn continuing_pair(dims: &[Dim]) -> Option<(usize, usize)> {
-    let continues = |outer: &Dim, inner: &Dim| {
+    continuing(&dims.iter().map(|&dim| (dim, 0)).collect::<Vec<_>>())
+}
+
+/// The same for dimensions with their strides in a filter.
+fn continuing(dims: &[(Dim, i64)]) -> Option<(usize, usize)> {
+    let continues = |(outer, far): &(Dim, i64), (inner, near): &(Dim, i64)| {
         let n = i128::from(inner.n);
-        i128::from(outer.is) == n * i128::from(inner.is) && i128::from(outer.os) == n * i128::from(inner.os)
+        let strides = [(outer.is, inner.is), (outer.os, inner.os), (*far, *near)];
+        !(outer.at_run || inner.at_run)
+            && strides.into_iter().all(|(outer, inner)| i128::from(outer) == n * i128::from(inner))
     };
     (0..dims.len()).find_map(|outer| {
         (outer + 1..dims.len())
@@ -187,7 +262,11 @@ pub(crate) fn continuing_pair(dims: &[Dim]) -> Option<(usize, usize)> {
 }
 
 fn check_extent(side: Side, offset: u64, dims: impl Iterator<Item = (u64, i64)>) -> Result<(), Error> {
-    let (lowest, highest) = extent(offset, dims);
+    check_ends(side, offset, extent(offset, dims))
+}
+
+/// Refuses a lowest or a highest address that no buffer has.
+pub(super) fn check_ends(side: Side, offset: u64, (lowest, highest): (i128, i128)) -> Result<(), Error> {
     if lowest < 0 {
         return Err(Error::BelowBuffer { side, lowest, needed_offset: i128::from(offset) - lowest });
     }
@@ -245,12 +324,16 @@ mod tests {
             input_offset: offsets.0,
             output_offset: offsets.1,
             precision: Precision::F32,
+            storage: [None; 2],
             input: Format::Interleaved,
             output: Format::Interleaved,
             placement,
             direction: Direction::Forward,
             scale: 1.0,
             max_workspace: None,
+            windows: Vec::new(),
+            filter: None,
+            functions: Default::default(),
         }
     }
 

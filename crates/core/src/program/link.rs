@@ -2,12 +2,13 @@
 
 use super::{Binding, Launch, Part, Program, Table, too_large};
 use crate::error::Error;
-use crate::kernel::{Kernel, Verified, pass};
+use crate::kernel::pass::{self, SINGLE_HALVES};
+use crate::kernel::{Kernel, KernelError, Verified};
 use crate::lower::fused::{self, Ring};
 use crate::lower::tile::{Choice, Tile};
 use crate::lower::{self, Lowered, Slot, Walk};
 use crate::pass::{Array, Pass, TableKind};
-use crate::problem::{Direction, Precision, Problem};
+use crate::problem::{Direction, Precision, Problem, Storage};
 use crate::tables;
 use crate::target::Limits;
 
@@ -122,6 +123,7 @@ impl<'a> Link<'a> {
             (Slot::Destination(plane), _) => array(last.dst.array, plane),
             (Slot::Counters, Some(ring)) => array(Array::Workspace(ring.counters), 0),
             (Slot::Ring | Slot::Counters, _) => array(first.dst.array, 0),
+            (Slot::Filter, _) => Binding::Filter,
             (Slot::Table(kind), _) => {
                 let index = self.tables.iter().position(|&known| known == kind).unwrap_or_else(|| {
                     self.tables.push(kind);
@@ -154,7 +156,7 @@ fn contents(kinds: &[TableKind], precision: Precision, limits: &Limits) -> Resul
 
 /// A kernel's name says what it does: readable in profilers and in emitted text.
 fn name(pass: &Pass) -> String {
-    let mut name = String::from("fft");
+    let mut name = String::from(if pass.filter.is_some() { "convolve" } else { "fft" });
     for axis in &pass.axes {
         name += &format!("_{}", axis.dim.n);
     }
@@ -166,6 +168,11 @@ fn name(pass: &Pass) -> String {
     }
     if pass.axes.is_empty() && !pass.folds() {
         name += "_copy";
+    }
+    for side in [pass.src, pass.dst] {
+        if side.storage != Storage::of(pass.precision) {
+            name += &format!("_{}", side.storage);
+        }
     }
     name + match pass.precision {
         Precision::F32 => "_f32",
@@ -180,10 +187,17 @@ fn optimise(kernel: Kernel, precision: Precision, limits: &Limits) -> Result<Ver
         Precision::DoubleSingle => pass::double_single(kernel, limits),
         Precision::F32 | Precision::F64 => Ok(kernel),
     };
-    kernel.and_then(|kernel| pass::optimise(kernel, limits)).map_err(|error| Error::Plan {
-        problem: format!("kernel {name}"),
-        reason: error.to_string(),
-        would_work: "the cpu device runs every problem".into(),
+    kernel.and_then(|kernel| pass::optimise(kernel, limits)).map_err(|error| match error {
+        KernelError::Unsupported { device, ability: ability @ SINGLE_HALVES, .. } => Error::Unsupported {
+            what: ability.into(),
+            device,
+            would_work: "interleaved complex data, or f32 storage; the cpu device runs every problem".into(),
+        },
+        error => Error::Plan {
+            problem: format!("kernel {name}"),
+            reason: error.to_string(),
+            would_work: "the cpu device runs every problem".into(),
+        },
     })
 }
 
@@ -196,7 +210,7 @@ fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
     too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;
     for side in [pass.src, pass.dst] {
         let reals = side.span * side.format.step() * side.format.planes() as u64;
-        let bytes = reals * pass.precision.real_bytes();
+        let bytes = reals * side.storage.real_bytes();
         too_large("bytes of one array", bytes, limits.max_buffer_bytes, limits)?;
         if !limits.index64 {
             too_large("reals of one array", reals, u64::from(u32::MAX / 2), limits)?;

@@ -15,12 +15,21 @@
 //! # Ok::<(), warpfft_core::Error>(())
 //! ```
 
+mod convolution;
+mod function;
 mod real;
+mod storage;
+mod window;
+mod zoom;
 
 use crate::error::{Error, Side, Tensor};
-use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Placement, Precision, Problem};
+use crate::function::Function;
+use crate::problem::{Dim, Direction, ELEMENT_LIMIT, Format, Kind, Placement, Precision, Problem, Storage};
+
+pub use convolution::{Convolution, Convolved, Mode};
 
 use real::Asked;
+use window::Windows;
 
 /// Where the factor 1/n goes, as in numpy's `norm` argument; it takes the direction into account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,14 +61,23 @@ pub struct Fft {
     batch: Vec<Batch>,
     input_offset: u64,
     output_offset: u64,
-    precision: Precision,
+    /// `None`: as the types in memory suggest.
+    precision: Option<Precision>,
+    storage: [Option<Storage>; 2],
     input: Format,
     output: Format,
     placement: Placement,
     direction: Direction,
     scale: f64,
+    /// Scaled such that nothing overflows.
+    fits: bool,
     norm: Option<Norm>,
     max_workspace: Option<u64>,
+    windows: Windows,
+    any_batch: bool,
+    functions: [Option<Result<Function, Error>>; 2],
+    /// Batch dimensions that came with the transform's own.
+    listed: usize,
 }
 
 impl Fft {
@@ -80,14 +98,20 @@ impl Fft {
             batch: Vec::new(),
             input_offset: 0,
             output_offset: 0,
-            precision: Precision::F32,
+            precision: None,
+            storage: [None; 2],
             input: Format::Interleaved,
             output: Format::Interleaved,
             placement: Placement::OutOfPlace,
             direction: Direction::Forward,
             scale: 1.0,
+            fits: false,
             norm: None,
             max_workspace: None,
+            windows: Windows::default(),
+            any_batch: false,
+            functions: [None, None],
+            listed: 0,
         }
     }
 
@@ -119,6 +143,7 @@ impl Fft {
         Self {
             strides: Some((dims.iter().map(|d| d.is).collect(), dims.iter().map(|d| d.os).collect())),
             batch: batch.iter().copied().map(Batch::Strided).collect(),
+            listed: batch.len(),
             ..Self::new(dims.iter().map(|d| d.n).collect::<Vec<_>>())
         }
     }
@@ -160,10 +185,10 @@ impl Fft {
         self
     }
 
-    /// Width of the real numbers.
+    /// Width of the real numbers in arithmetic and, unless [`Self::storage`] says otherwise, in memory.
     #[must_use]
     pub fn precision(mut self, precision: Precision) -> Self {
-        self.precision = precision;
+        self.precision = Some(precision);
         self
     }
 
@@ -232,6 +257,22 @@ impl Fft {
         self
     }
 
+    /// How often the outermost batch dimension is repeated is said at each run: what was asked for is the most. That is
+    /// the one of the last [`Self::batch`] or [`Self::batch_strided`]; else the first of [`Self::guru`]'s; else the first
+    /// axis that is not transformed.
+    ///
+    /// ```
+    /// use warpfft_core::{problem::Dim, request::Fft};
+    /// let problem = Fft::new([256]).batch(1000).any_batch().build()?;
+    /// assert_eq!(problem.at_run(), Some(&Dim::new(1000, 256, 256).at_run()));
+    /// # Ok::<(), warpfft_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn any_batch(mut self) -> Self {
+        self.any_batch = true;
+        self
+    }
+
     /// Real and imaginary parts in two buffers, on both sides.
     #[must_use]
     pub fn planar(self) -> Self {
@@ -273,24 +314,43 @@ impl Fft {
             reaches.push(Reach { points: [dim.n; 2], dim });
             batch.push(dim);
         }
+        let functions = self.numbered_functions()?;
+        if self.any_batch {
+            let axes = batch.len() - self.batch.len();
+            let outermost = if self.batch.len() > self.listed { batch.len() - 1 } else { axes };
+            let outermost = if self.batch.is_empty() { 0 } else { outermost };
+            batch.get_mut(outermost).ok_or(Error::CountNothing)?.at_run = true;
+        }
         let kind = self.kind_of(&mut transform)?;
+        for (side, got) in [(Side::Input, self.input), (Side::Output, self.output)] {
+            if kind == Kind::Complex && got == Format::Real {
+                return Err(Error::KindFormat { side, real: false, got });
+            }
+        }
+        let windows = self.windows_of(&transform)?;
         let transform: Vec<Dim> = transform.into_iter().map(|(_, dim)| dim).collect();
         let scale = self.scale * self.norm_factor(self.norm_points(&transform, &kind));
-        Problem {
+        let fits = self.fits;
+        let problem = Problem {
             kind,
             transform,
             batch,
             input_offset: self.input_offset,
             output_offset: self.output_offset,
-            precision: self.precision,
+            precision: self.computed(),
+            storage: self.storage,
             input: self.input,
             output: self.output,
             placement: self.placement,
             direction: self.direction,
             scale,
             max_workspace: self.max_workspace,
+            windows,
+            filter: None,
+            functions,
         }
-        .validated()
+        .validated()?;
+        if fits { storage::fitted(problem) } else { Ok(problem) }
     }
 
     /// The shape with its strides.

@@ -1,6 +1,7 @@
 //! Requests for real data: which dimension is halved, which kind each has, how packed rows are padded in place.
 
 use super::Fft;
+use super::zoom::Frequencies;
 use crate::error::Error;
 use crate::problem::{Dim, Direction, Format, Kind, Placement, RealDim, RealKind, half};
 
@@ -17,6 +18,11 @@ pub(super) enum Asked {
     Reals {
         kinds: Vec<RealKind>,
         orthogonal: bool,
+    },
+    /// Frequencies of a band.
+    Zoom {
+        frequencies: Frequencies,
+        points: u64,
     },
 }
 
@@ -86,13 +92,16 @@ impl Fft {
 
     /// The shape of the array on both sides, and the reals that a packed row takes on the real side where in place pads it.
     pub(super) fn sides(&self) -> Result<[Vec<u64>; 2], Error> {
-        let mut sides = [self.shape.clone(), self.shape.clone()];
+        let mut sides = self.windowed([self.shape.clone(), self.shape.clone()])?;
         if let Some((axis, back)) = self.halved()? {
             sides[usize::from(!back)][axis] = half(self.shape[axis]);
             if self.placement == Placement::InPlace {
                 // In reals the last axis of packed rows is padded, whichever is halved is refused if it is another.
                 sides[usize::from(back)][axis] = 2 * half(self.shape[axis]);
             }
+        }
+        if let Some((axis, points)) = self.zoomed()? {
+            sides[1][axis] = points;
         }
         Ok(sides)
     }
@@ -124,6 +133,13 @@ impl Fft {
                 let (_, dim) = transform.remove(at);
                 Ok(if back { Kind::ComplexToReal(dim) } else { Kind::RealToComplex(dim) })
             }
+            Asked::Zoom { frequencies, points } => match transform[..] {
+                [(_, dim)] => {
+                    transform.clear();
+                    Ok(self.zoom_of(*frequencies, *points, dim))
+                }
+                _ => Err(Error::ZoomAxes { axes: transform.len() }),
+            },
             Asked::Reals { kinds, orthogonal } => {
                 let expected = transform.len();
                 let kinds = match &kinds[..] {

@@ -6,8 +6,18 @@
 
 use crate::pass::{Axis, CoprimePart, Method, PartKind, Pass, PassDim, Pointwise, TableKind};
 use crate::plan::Plan;
+use crate::problem::Band;
 
 use super::{Place, Scheduler, on_chip_method};
+
+/// What a dimension is convolved with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// A chirp.
+    Chirp(Chirp),
+    /// The problem's filter.
+    Filter,
+}
 
 /// A digit of the padded index `sum n_i weight_i`, and of its frequency `sum k_i before_i`.
 struct Digit<'a> {
@@ -39,13 +49,31 @@ fn number(pass: &mut Pass, before: &[Digit<'_>], at: usize) {
     }
 }
 
+/// Which chirp a dimension is convolved with: that of its length, or of a band.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Chirp {
+    pub n: u64,
+    pub band: Option<Band>,
+}
+
+impl Chirp {
+    fn end(&self, leaves: bool) -> Pointwise {
+        let (table, limit) = match self.band {
+            Some(band) if leaves => (TableKind::BandOut { band }, band.points),
+            Some(band) => (TableKind::BandIn { band }, band.samples),
+            None => (TableKind::Chirp { n: self.n }, self.n),
+        };
+        Pointwise { table: Some(table), limit: Some(limit), against: leaves }
+    }
+}
+
 impl Scheduler<'_> {
-    /// Convolves a dimension with the chirp of its length `n`, padded to the product of the parts. The chirp and the
-    /// padding are fused into the first pass's load, the chirp of the result into the last pass's store.
+    /// Convolves a dimension of as many points as the parts have together. A chirp, and the padding to that length, are
+    /// fused into the first pass's load, the chirp of the result into the last pass's store.
     pub(super) fn convolution(
         &mut self,
         d: usize,
-        n: u64,
+        by: By,
         parts: &[Plan],
         lengths: &[u64],
         src: &Place,
@@ -56,17 +84,20 @@ impl Scheduler<'_> {
         let region = self.region(&padded, dst);
         let digits = digits(parts);
         let last = digits.len() - 1;
-        let chirp = Pointwise { table: Some(TableKind::Chirp { n }), limit: Some(n), against: false };
+        let chirp = match by {
+            By::Chirp(chirp) => Some(chirp),
+            By::Filter => None,
+        };
         for i in 0..last {
             let from = if i == 0 { src } else { &region };
             let mut pass = self.column(d, (&digits, i), &padded, from, &region);
             pass.batch.last_mut().into_iter().for_each(|rest| rest.twiddle = 1);
             pass.twiddle = Some(digits[i].part.len() * digits[i].weight);
-            pass.load = (i == 0).then_some(chirp);
+            pass.load = chirp.filter(|_| i == 0).map(|chirp| chirp.end(false));
             self.suit(digits[i].part, &mut pass);
             self.passes.push(pass);
         }
-        self.passes.push(self.middle(d, n, &digits, &padded, &region));
+        self.passes.push(self.middle(d, by, &digits, &padded, &region));
         // The transforms of these digits run forward and back whatever the direction; the factors carry it.
         for i in (0..last).rev() {
             let to = if i == 0 { dst } else { &region };
@@ -74,7 +105,7 @@ impl Scheduler<'_> {
             pass.direction = pass.direction.reversed();
             number(&mut pass, &digits[..i], lengths.len() - 1);
             pass.twiddle = (i > 0).then_some(digits[i].before * digits[i].part.len());
-            pass.store = (i == 0).then_some(Pointwise { against: true, ..chirp });
+            pass.store = chirp.filter(|_| i == 0).map(|chirp| chirp.end(true));
             self.suit(digits[i].part, &mut pass);
             self.passes.push(pass);
         }
@@ -92,6 +123,8 @@ impl Scheduler<'_> {
         let stands = |n: u64, weight: u64| PassDim {
             load_index: weight,
             store_index: weight,
+            of: Some(d as u16),
+            counts: [weight; 2],
             ..PassDim::new(n, from.strides[d] * weight as i64, to.strides[d] * weight as i64)
         };
         let digit = |digit: &Digit<'_>| stands(digit.part.len(), digit.weight);
@@ -105,21 +138,27 @@ impl Scheduler<'_> {
     }
 
     /// The last digit forward, the product, and back.
-    fn middle(&self, d: usize, n: u64, digits: &[Digit<'_>], lengths: &[u64], region: &Place) -> Pass {
+    fn middle(&self, d: usize, by: By, digits: &[Digit<'_>], lengths: &[u64], region: &Place) -> Pass {
         let last = digits.len() - 1;
         let mut pass = self.column(d, (digits, last), lengths, region, region);
         let radices = pass.axes[0].method.radices().to_vec();
-        let part =
-            CoprimePart { n: digits[last].part.len(), kind: PartKind::Middle, chirp: Some(n), radices };
+        let (kind, chirp) = match by {
+            By::Chirp(chirp) => (PartKind::Middle, Some(chirp)),
+            By::Filter => (PartKind::Filter, None),
+        };
+        let part = CoprimePart {
+            n: digits[last].part.len(),
+            kind,
+            chirp: chirp.map(|chirp| chirp.n),
+            band: chirp.and_then(|chirp| chirp.band),
+            radices,
+        };
         pass.axes[0].method = Method::Coprime(vec![part]);
         pass.twiddle = Some(lengths[d]);
         number(&mut pass, &digits[..last], lengths.len() - 1);
+        if by == By::Filter {
+            self.filtered(&mut pass, d, &digits.iter().map(|digit| digit.before).collect::<Vec<_>>());
+        }
         pass
-    }
-
-    /// The dimensions that a pass over one of them is repeated over.
-    fn others(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> Vec<PassDim> {
-        let others = (0..lengths.len()).filter(|&other| other != d);
-        others.map(|other| PassDim::new(lengths[other], from.strides[other], to.strides[other])).collect()
     }
 }

@@ -6,7 +6,7 @@ use crate::cost;
 use crate::lower::fused::{COUNTER_WORDS, Ring, TICKET_BYTES};
 use crate::lower::tile::{self, Choice};
 use crate::pass::{Array, Axis, Carry, Fold, Formula, Method, Operand, Pass, PassDim, Pointwise};
-use crate::problem::{Format, Placement, Problem};
+use crate::problem::{Format, Placement, Problem, Storage};
 use crate::solve::mixed_radix;
 use crate::target::{Api, LINE_BYTES, Limits};
 
@@ -52,6 +52,10 @@ const MOST_TILES: usize = 6;
 /// Every way to fuse two passes of a schedule that is worth a try; of each pair the likely best first. Tiles lead to
 /// the radices of their passes.
 pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) -> Vec<Offer> {
+    if problem.at_run().is_some() {
+        // Items are counted on when the kernel is made.
+        return Vec::new();
+    }
     let shared_bytes = limits.shared_bytes.saturating_sub(TICKET_BYTES);
     let limits = &Limits { shared_bytes, ..limits.clone() };
     let mut all = Vec::new();
@@ -104,7 +108,7 @@ fn versions(pass: &Pass) -> Vec<Pass> {
 
 /// Whether there is anything to gain: what is small stays in the cache by itself.
 pub(super) fn pays(problem: &Problem, limits: &Limits) -> bool {
-    2 * problem.elements() * problem.precision.complex_bytes() > limits.l2_bytes
+    problem.at_run().is_none() && 2 * problem.elements() * problem.precision.complex_bytes() > limits.l2_bytes
 }
 
 /// The schedule with those pairs fused that are expected to gain by it.
@@ -147,7 +151,13 @@ pub(crate) fn apply(
     let region = schedule.regions.len() as u8;
     schedule.regions.extend([span, counters]);
     let array = Array::Workspace(region);
-    let between = Operand { array, format: Format::Interleaved, offset: 0, span };
+    let between = Operand {
+        array,
+        format: Format::Interleaved,
+        offset: 0,
+        span,
+        storage: Storage::of(problem.precision),
+    };
     let [mut a, mut b] = [0, 1].map(|i| schedule.passes[first + i].clone());
     for (pass, methods) in [&mut a, &mut b].into_iter().zip(offer.methods) {
         pass.axes.iter_mut().zip(methods).for_each(|(axis, method)| axis.method = method);
@@ -229,8 +239,7 @@ impl Pair {
         };
         let whole = |factor: Option<Pointwise>| factor.is_none_or(|factor| factor.limit.is_none());
         // What is overwritten must be what the same item has read.
-        let moved = problem.placement == Placement::InPlace
-            && problem.transform.iter().chain(&problem.batch).any(|dim| dim.is != dim.os);
+        let moved = problem.placement == Placement::InPlace && problem.moves();
         let apart = a.src.array != b.dst.array || (a.src == b.dst && !moved);
         // Only a spectrum between the passes is folded on its way to or from the ring, or real data outside of it.
         let halves = |fold: Option<Fold>| {
@@ -239,6 +248,8 @@ impl Pair {
             })
         };
         let folds = [a, b].iter().all(|pass| pass.ends.into_iter().all(halves));
+        // What lies between is all there.
+        let folds = folds && a.windows[1].is_empty() && b.windows[0].is_empty();
         if !folds || a.ends[0].is_some() || b.ends[1].is_some() {
             return None;
         }

@@ -32,6 +32,8 @@ impl Scheduler<'_> {
             let digit = |j: usize, twiddle: u64| PassDim {
                 twiddle,
                 whole: from.array == dst.array && at[j] != to[j],
+                of: Some(d as u16),
+                counts: [weights[at[j]], weights[to[j]]],
                 ..PassDim::new(
                     twins.sizes[j],
                     from.strides[d] * weights[at[j]] as i64,
@@ -39,10 +41,7 @@ impl Scheduler<'_> {
                 )
             };
             let own: Vec<PassDim> = group.clone().map(|j| digit(j, 0)).collect();
-            let mut batch: Vec<PassDim> = (0..lengths.len())
-                .filter(|&other| other != d)
-                .map(|other| PassDim::new(lengths[other], from.strides[other], dst.strides[other]))
-                .collect();
+            let mut batch = self.others(d, lengths, from, dst);
             batch.extend(joined((0..group.start).map(|j| digit(j, 0)), continues));
             let rest = (group.end..at.len()).map(|j| digit(j, weights[j]));
             batch.extend(joined(rest, continues));
@@ -63,7 +62,8 @@ impl Scheduler<'_> {
         // The fastest digit of the input is the slowest of the output.
         let digits = joined(own.into_iter(), |slow, fast| {
             let follows = slow.is == fast.n as i64 * fast.is && fast.os == slow.n as i64 * slow.os;
-            follows.then(|| PassDim { n: slow.n * fast.n, is: fast.is, ..*slow })
+            let counts = [fast.counts[0], slow.counts[1]];
+            follows.then(|| PassDim { n: slow.n * fast.n, is: fast.is, counts, ..*slow })
         });
         if let [dim] = digits[..] {
             return Some(Axis::new(PassDim { whole: false, ..dim }, on_chip_method(part)));

@@ -6,15 +6,17 @@
 
 mod line;
 
+use crate::cost;
 use crate::error::Error;
 use crate::lower::tile;
 use crate::pass::{Array, Formula, Operand, Pass};
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, continuing_pair, half};
+use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, Storage, continuing_pair, half};
+use crate::solve::cluster;
 use crate::target::Limits;
 
-use super::Schedule;
+use super::{Schedule, fuse};
 use line::Line;
 
 /// Schedules a problem of a real kind.
@@ -22,7 +24,7 @@ pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, E
     let problem = &problem.clone().validated()?;
     let mut chain = Chain::new(problem, limits);
     match &problem.kind {
-        Kind::Complex => {}
+        Kind::Complex | Kind::Zoom(_) => {}
         Kind::RealToComplex(dim) => chain.half_spectrum(*dim)?,
         Kind::ComplexToReal(dim) => chain.back_to_reals(*dim)?,
         Kind::RealToReal(dims) => chain.reals(dims)?,
@@ -58,6 +60,8 @@ const MOST_ALIKE: usize = 8;
 /// Which dimensions are transformed beside lines of reals, and which are left.
 struct Split {
     beside: Vec<(Dim, Plan)>,
+    /// How the lines' points are transformed, where not as they best are by themselves.
+    own: Option<Plan>,
     rest: Vec<Dim>,
 }
 
@@ -101,13 +105,14 @@ impl<'a> Chain<'a> {
     fn operand(&self, output: bool) -> Operand {
         let problem = self.problem;
         let in_place = problem.placement == Placement::InPlace;
+        let storage = problem.stored()[usize::from(output)];
         if output {
             let (format, offset, span) = (problem.output, problem.output_offset, problem.output_span().end);
-            Operand { array: Array::Output, format, offset, span }
+            Operand { array: Array::Output, format, offset, span, storage }
         } else {
             let array = if in_place { Array::Output } else { Array::Input };
             let (format, offset, span) = (problem.input, problem.input_offset, problem.input_span().end);
-            Operand { array, format, offset, span }
+            Operand { array, format, offset, span, storage }
         }
     }
 
@@ -123,7 +128,7 @@ impl<'a> Chain<'a> {
         // Regions count complex elements.
         self.regions.push(if format == Format::Real { span.div_ceil(2) } else { span });
         let array = Array::Workspace((self.regions.len() - 1) as u8);
-        (Operand { array, format, offset: 0, span }, strides)
+        (Operand { array, format, offset: 0, span, storage: Storage::of(self.problem.precision) }, strides)
     }
 
     /// Reals to half of their spectrum: lines first, with as many other dimensions in the same pass as pays, then what
@@ -142,22 +147,41 @@ impl<'a> Chain<'a> {
                 scale,
             )
         };
-        let Split { beside, rest } =
-            self.split(|beside, around| make(beside, around, 1.0), |rest| self.after(own, rest));
+        let Split { beside, own: points, rest } =
+            self.split(own.n, |beside, around| make(beside, around, 1.0), |rest| self.after(own, rest));
         let around: Vec<Dim> = rest.iter().chain(&problem.batch).copied().collect();
         let scale = if rest.is_empty() { problem.scale } else { 1.0 };
-        let line = Line { kept: !rest.is_empty(), ..make(beside, &around, scale) };
-        self.line(&line)?;
-        match self.after(own, &rest) {
-            Some(complex) => self.complex(complex, [Array::Output; 2]),
-            None => Ok(()),
+        let Some(mut complex) = self.after(own, &rest) else {
+            return self.line(&Line { own: points, ..make(beside, &around, scale) });
+        };
+        if problem.keeps_results() {
+            self.line(&Line { kept: true, own: points, ..make(beside, &around, scale) })?;
+            return self.complex(complex, [Array::Output; 2]);
         }
+        // What is not done yet is kept as it is computed: packed, in the order in which it will be written.
+        let lengths: Vec<u64> = complex.transform.iter().chain(&complex.batch).map(|dim| dim.n).collect();
+        let like: Vec<i64> = complex.transform.iter().chain(&complex.batch).map(|dim| dim.os).collect();
+        let (region, strides) = self.region(&lengths, &like, Format::Interleaved);
+        // In the order of `after`: what is left, repeated dimensions, those beside the line, the line.
+        let dims = complex.transform.iter_mut().chain(&mut complex.batch);
+        dims.zip(&strides).for_each(|(dim, &stride)| dim.is = stride);
+        (complex.input, complex.input_offset) = (region.format, region.offset);
+        (complex.placement, complex.storage[0]) = (Placement::OutOfPlace, None);
+        let mut moved = strides.into_iter();
+        let (mut own, mut around, mut beside) = (own, around, beside);
+        around.iter_mut().zip(moved.by_ref()).for_each(|(dim, stride)| dim.os = stride);
+        beside.iter_mut().zip(moved.by_ref()).for_each(|((dim, _), stride)| dim.os = stride);
+        own.os = moved.next().unwrap_or(1);
+        let sides = [self.operand(false), region];
+        let line = Line::between(formula, false, own, beside, &around, sides, scale);
+        self.line(&Line { kept: true, own: points, ..line })?;
+        self.complex(complex, [region.array, Array::Output])
     }
 
     /// The dimensions that are left once a spectrum lies in the output, as a complex problem in place.
     fn after(&self, own: Dim, rest: &[Dim]) -> Option<Problem> {
         let problem = self.problem;
-        let still = |dim: &Dim| Dim::new(dim.n, dim.os, dim.os);
+        let still = |dim: &Dim| Dim { is: dim.os, ..*dim };
         let others = self.others();
         let done = others.iter().filter(|dim| !rest.contains(dim));
         let mut batch: Vec<Dim> = problem.batch.iter().chain(done).map(still).collect();
@@ -169,6 +193,7 @@ impl<'a> Chain<'a> {
             input_offset: problem.output_offset,
             input: problem.output,
             placement: Placement::InPlace,
+            storage: [problem.storage[1]; 2],
             max_workspace: None,
             ..problem.clone()
         })
@@ -182,12 +207,12 @@ impl<'a> Chain<'a> {
         let sides = [self.operand(false), self.operand(true)];
         let make =
             |beside, around: &[Dim]| Line::between(formula, true, own, beside, around, sides, problem.scale);
-        let Split { mut beside, rest } = self.split(make, |rest| self.before(own, rest));
+        let Split { mut beside, own: points, rest } = self.split(own.n, make, |rest| self.before(own, rest));
         let mut line_own = own;
         let mut around: Vec<Dim> = rest.iter().chain(&problem.batch).copied().collect();
         let mut from = sides[0];
         if let Some(mut complex) = self.before(own, &rest) {
-            if problem.placement == Placement::OutOfPlace {
+            if problem.placement == Placement::OutOfPlace || !problem.keeps_results() {
                 // What the lines will read lies packed, in the order in which it came.
                 let dims: Vec<&mut Dim> = complex.transform.iter_mut().chain(&mut complex.batch).collect();
                 let lengths: Vec<u64> = dims.iter().map(|dim| dim.n).collect();
@@ -196,6 +221,7 @@ impl<'a> Chain<'a> {
                 dims.into_iter().zip(&strides).for_each(|(dim, &stride)| dim.os = stride);
                 from = operand;
                 (complex.output, complex.output_offset) = (operand.format, operand.offset);
+                (complex.placement, complex.storage[1]) = (Placement::OutOfPlace, None);
                 let packed: Vec<Dim> = complex.transform.iter().chain(&complex.batch).copied().collect();
                 // In the order of `before`: what is left, repeated dimensions, those beside the line, the line.
                 let mut moved = packed.into_iter().map(|dim| dim.os);
@@ -209,13 +235,13 @@ impl<'a> Chain<'a> {
             self.complex(complex, [sides[0].array, from.array])?;
         }
         let line = Line::between(formula, true, line_own, beside, &around, [from, sides[1]], problem.scale);
-        self.line(&Line { kept: !rest.is_empty(), ..line })
+        self.line(&Line { kept: !rest.is_empty(), own: points, ..line })
     }
 
     /// The dimensions that are transformed before the lines, as a complex problem where the spectrum lies.
     fn before(&self, own: Dim, rest: &[Dim]) -> Option<Problem> {
         let problem = self.problem;
-        let still = |dim: &Dim| Dim::new(dim.n, dim.is, dim.is);
+        let still = |dim: &Dim| Dim { os: dim.is, ..*dim };
         let others = self.others();
         let later = others.iter().filter(|dim| !rest.contains(dim));
         let mut batch: Vec<Dim> = problem.batch.iter().chain(later).map(still).collect();
@@ -226,6 +252,7 @@ impl<'a> Chain<'a> {
             batch,
             output_offset: problem.input_offset,
             output: problem.input,
+            storage: [problem.storage[0]; 2],
             scale: 1.0,
             max_workspace: None,
             ..problem.clone()
@@ -243,12 +270,13 @@ impl<'a> Chain<'a> {
     /// with them as far as the cost model finds that it pays.
     fn split(
         &self,
+        n: u64,
         line: impl Fn(Vec<(Dim, Plan)>, &[Dim]) -> Line,
         others: impl Fn(&[Dim]) -> Option<Problem>,
     ) -> Split {
         let problem = self.problem;
         let dims = self.others();
-        let mut best = Split { beside: Vec::new(), rest: dims.clone() };
+        let mut best = Split { beside: Vec::new(), own: None, rest: dims.clone() };
         // A dimension that is read again and again has no place of its own to be transformed in.
         if dims.is_empty() || dims.iter().any(|dim| dim.is == 0) {
             return best;
@@ -263,21 +291,56 @@ impl<'a> Chain<'a> {
         };
         let repeated = |rest: &[Dim]| rest.iter().chain(&problem.batch).copied().collect::<Vec<Dim>>();
         let alone = self.cost(&line(Vec::new(), &repeated(&dims)));
-        let mut least = alone.and_then(|cost| Some(cost + left(&dims)?)).unwrap_or(f64::INFINITY);
+        let apart = alone.and_then(|cost| Some((cost, left(&dims)?)));
+        let mut least = apart.map_or(f64::INFINITY, |(lines, left)| self.in_a_row(n, &dims, lines, left));
         for count in 1..=dims.len() {
             let (rest, beside) = dims.split_at(dims.len() - count);
             let rests = left(rest);
-            for plans in self.stages_of(beside) {
+            let alone = self.stages_of(beside).into_iter().map(|plans| (plans, None));
+            for (plans, own) in alone.chain(self.joined(beside, n)) {
                 let beside: Vec<(Dim, Plan)> = beside.iter().copied().zip(plans).collect();
-                let own = self.cost(&line(beside.clone(), &repeated(rest)));
-                let Some(cost) = own.and_then(|own| Some(own + rests?)) else { continue };
+                let tried = Line { own: own.clone(), ..line(beside.clone(), &repeated(rest)) };
+                let Some(cost) = self.cost(&tried).and_then(|cost| Some(cost + rests?)) else { continue };
                 if cost < least {
                     least = cost;
-                    best = Split { beside, rest: rest.to_vec() };
+                    best = Split { beside, own, rest: rest.to_vec() };
                 }
             }
         }
         best
+    }
+
+    /// Copies of lines of `n` reals and of the passes over other dimensions, `left` in all, one after the other: a
+    /// spectrum may stay in the cache on its way to the next dimension, and on its way back from an only one.
+    fn in_a_row(&self, n: u64, dims: &[Dim], lines: f64, left: f64) -> f64 {
+        let apart = lines + left;
+        let back = matches!(self.problem.kind, Kind::ComplexToReal(_));
+        let Some(next) = dims.last().filter(|_| dims.len() == 1 || !back) else { return apart };
+        let item = half(n) * next.n * self.problem.precision.complex_bytes();
+        let one = left / dims.len() as f64;
+        let fused = fuse::pays(self.problem, self.limits)
+            .then(|| cost::fused::of_split(lines + one, item, self.limits))
+            .flatten();
+        fused.map_or(apart, |fused| apart.min(fused + left - one))
+    }
+
+    /// Plans for dimensions, and for the points of lines of `n` reals, with which a cluster may hold them together.
+    fn joined(&self, dims: &[Dim], n: u64) -> Vec<(Vec<Plan>, Option<Plan>)> {
+        if !n.is_multiple_of(2) {
+            return Vec::new();
+        }
+        let lengths: Vec<u64> = dims.iter().map(|dim| dim.n).chain([n / 2]).collect();
+        let known = |radices: Vec<Option<Vec<u32>>>| {
+            let mut plans = radices.into_iter().map(|own| own.map(Plan::MixedRadix)).collect::<Vec<_>>();
+            let own = plans.pop()?;
+            // What has no radices of its own for a cluster takes those of its first plan.
+            let beside = plans
+                .into_iter()
+                .zip(dims)
+                .map(|(plan, dim)| plan.or_else(|| self.planner.stages(dim.n, 0).into_iter().next()));
+            Some((beside.collect::<Option<Vec<Plan>>>()?, own))
+        };
+        cluster::joined(&lengths, self.limits).into_iter().filter_map(known).collect()
     }
 
     /// Plans for dimensions that share a pass, equal lengths alike.
@@ -308,7 +371,9 @@ impl<'a> Chain<'a> {
         // Lines that change places in place would overwrite what others have still to read.
         let moves =
             problem.placement == Placement::InPlace && (is != os || input.0.offset != output.0.offset);
-        let staged = moves.then(|| self.region(&lengths, &os, Format::Real));
+        // What lies between passes is kept as it is computed.
+        let between = dims.len() > 1 && !problem.keeps_results();
+        let staged = (moves || between).then(|| self.region(&lengths, &os, Format::Real));
         let mut at = input;
         for (d, real) in dims.iter().enumerate() {
             let last = d + 1 == dims.len();
@@ -328,8 +393,11 @@ impl<'a> Chain<'a> {
                 back: false,
                 n: real.dim.n,
                 beside: Vec::new(),
+                own: None,
                 kept: false,
                 around,
+                // Behind the dimensions that are transformed but for this one.
+                at_run: problem.batch.iter().position(|dim| dim.at_run).map(|own| dims.len() - 1 + own),
                 from: side(&at),
                 to: side(&to),
                 scale: if last { problem.scale } else { 1.0 },
@@ -351,8 +419,12 @@ impl<'a> Chain<'a> {
         (dst, os): &(Operand, Vec<i64>),
         scale: f64,
     ) {
-        let dims = lengths.iter().zip(is).zip(os).map(|((&n, &is), &os)| Dim::new(n, is, os)).collect();
-        let batch = line::repeated(merged(dims));
+        let behind = lengths.len() - self.problem.batch.len();
+        let at_run = |d: usize| d >= behind && self.problem.batch[d - behind].at_run;
+        let dims = lengths.iter().zip(is).zip(os).enumerate();
+        let dims =
+            dims.map(|(d, ((&n, &is), &os))| Dim { at_run: at_run(d), ..Dim::new(n, is, os) }).collect();
+        let batch = line::repeated(&merged(dims));
         let pass = line::pass(self.problem.precision, Vec::new(), batch, *src, *dst);
         self.passes.push(Pass { scale, ..pass });
     }
@@ -384,7 +456,7 @@ impl<'a> Chain<'a> {
 
 /// Dimensions of more than one point, those that continue each other as one.
 fn merged(mut dims: Vec<Dim>) -> Vec<Dim> {
-    dims.retain(|dim| dim.n > 1);
+    dims.retain(|dim| dim.n > 1 || dim.at_run);
     dims.sort_by_key(|dim| std::cmp::Reverse(dim.os.unsigned_abs()));
     while let Some((outer, inner)) = continuing_pair(&dims) {
         dims[inner].n *= dims[outer].n;

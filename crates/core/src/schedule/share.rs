@@ -12,10 +12,11 @@ const MOST_ALIKE: usize = 24;
 
 impl Scheduler<'_> {
     /// Transform dimensions that share a pass: as many as fit a tile, the last ones first; dimensions that take
-    /// several passes stand alone. Where a tile takes a cluster, their plans may change to suit it.
-    pub(super) fn groups(&self, plans: &mut [Plan]) -> Vec<Vec<usize>> {
+    /// several passes stand alone. Where a tile takes a cluster, their plans may change to suit it. Dimensions before
+    /// `first` have no part in it.
+    pub(super) fn groups(&self, plans: &mut [Plan], first: usize) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        for d in (0..plans.len()).rev() {
+        for d in (first..plans.len()).rev() {
             if let Some(group) = groups.last_mut()
                 && matches!(plans[d], Plan::MixedRadix(_))
                 && group.iter().all(|&d| matches!(plans[d], Plan::MixedRadix(_)))
@@ -52,7 +53,8 @@ impl Scheduler<'_> {
             }
         }
         let (cost, shared) = best?;
-        let apart = self.tile(&group[1..], plans)?.cost + self.tile(&group[..1], plans)?.cost;
+        let moved = cost::moved(2, self.problem.precision, self.problem.stored());
+        let apart = moved * (self.tile(&group[1..], plans)?.cost + self.tile(&group[..1], plans)?.cost);
         // Two passes may share a launch, where an item is all that is transformed together.
         let item = lengths.iter().product::<u64>() * self.problem.precision.complex_bytes();
         let whole = group.len() == self.problem.transform.len() && fuse::pays(self.problem, self.limits);

@@ -9,6 +9,17 @@ use crate::planner::Planner;
 use super::Solver;
 use super::padding;
 
+/// Transforms of at least so many points that a convolution may be padded to, on the chip and in passes.
+pub(crate) fn padded(least: u64, planner: &Planner<'_>) -> Vec<Plan> {
+    let most = planner.max_convolution();
+    let mut inner: Vec<Plan> = padding::on_chip(least, most).into_iter().map(Plan::MixedRadix).collect();
+    // What is alone on its multiprocessor may not be worth it, or take more registers than there are.
+    if least > most / 2 {
+        inner.extend(padding::in_passes(least, planner).into_iter().map(Plan::Split));
+    }
+    inner
+}
+
 /// Any length; offered where a prime factor has no codelet.
 pub struct Bluestein;
 
@@ -22,12 +33,9 @@ impl Solver for Bluestein {
         if n < 3 || smooth {
             return Vec::new();
         }
-        let (least, most) = (least_padded(n), planner.max_convolution());
-        let mut inner: Vec<Plan> = padding::on_chip(least, most).into_iter().map(Plan::MixedRadix).collect();
-        // What is alone on its multiprocessor may not be worth it, or take more registers than there are.
-        if least > most / 2 {
-            inner.extend(padding::in_passes(least, planner).into_iter().map(Plan::Split));
-        }
-        inner.into_iter().map(|inner| Plan::Bluestein { n, inner: Box::new(inner) }).collect()
+        padded(least_padded(n), planner)
+            .into_iter()
+            .map(|inner| Plan::Bluestein { n, inner: Box::new(inner) })
+            .collect()
     }
 }

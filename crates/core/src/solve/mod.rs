@@ -1,11 +1,11 @@
 //! The identities, one a file. Each says when it applies to a length and what plans it offers; the planner knows
 //! none of them by name. To add one: a file here and a line in [`SOLVERS`].
 
-mod bluestein;
+pub(crate) mod bluestein;
 pub(crate) mod cluster;
 mod in_place;
 pub(crate) mod mixed_radix;
-mod padding;
+pub(crate) mod padding;
 mod prime_factor;
 mod rader;
 mod split;

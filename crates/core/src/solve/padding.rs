@@ -14,7 +14,7 @@ const OFFERED: usize = 3;
 
 /// Radices, falling, of padded lengths that promise to be cheap, not much longer than the least: the padding is free
 /// to choose, and few stages or powers of two, which have no bank conflicts, may be worth more than a short length.
-pub(super) fn on_chip(least: u64, most: u64) -> Vec<Vec<u32>> {
+pub(crate) fn on_chip(least: u64, most: u64) -> Vec<Vec<u32>> {
     let most = most.min(least + least / 10 * 3 + 2);
     let mut all: Vec<Vec<u32>> = Vec::new();
     for stages in 2..=STAGES {
@@ -28,6 +28,40 @@ pub(super) fn on_chip(least: u64, most: u64) -> Vec<Vec<u32>> {
         all.extend(found.into_iter().take(OFFERED).map(|(_, radices)| radices).chain(even));
     }
     all
+}
+
+/// Radices, falling, of stages of exactly so many points, the few that promise to be cheapest for each number of stages.
+pub(crate) fn stages_of(n: u64) -> Vec<Vec<u32>> {
+    let mut all: Vec<Vec<u32>> = Vec::new();
+    for stages in 1..=STAGES_OF_LINE {
+        let mut found = Vec::new();
+        spell(&mut Vec::new(), n, stages, &mut |radices| {
+            let cost: f64 = radices.iter().map(|&radix| cost::padded_stage(radix)).sum();
+            found.push((cost, radices.to_vec()));
+        });
+        found.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        all.extend(found.into_iter().take(OFFERED).map(|(_, radices)| radices));
+    }
+    all
+}
+
+/// Stages of a line that is convolved in one pass, at most: as many as places in shared memory are found for.
+const STAGES_OF_LINE: usize = crate::pass::MAX_STAGES;
+
+/// Every way to spell a length in so many more radices, none larger than the last one.
+fn spell(radices: &mut Vec<u32>, rest: u64, stages: usize, visit: &mut dyn FnMut(&[u32])) {
+    if stages == 0 {
+        if rest == 1 {
+            visit(radices);
+        }
+        return;
+    }
+    let largest = radices.last().copied().unwrap_or(32);
+    for radix in (2..=largest).rev().filter(|&radix| rest.is_multiple_of(u64::from(radix))) {
+        radices.push(radix);
+        spell(radices, rest / u64::from(radix), stages - 1, visit);
+        radices.pop();
+    }
 }
 
 /// Every way to go on with so many more radices, none larger than the last one, to a length within the range: its
@@ -82,7 +116,7 @@ const MIDDLE: [f64; 2] = [0.8, 0.05];
 
 /// Parts of padded lengths that promise to be cheap: columns, which go there and back, and last the middle, which is
 /// convolved on the chip. No more columns than there have to be.
-pub(super) fn in_passes(least: u64, planner: &Planner<'_>) -> Vec<Vec<Plan>> {
+pub(crate) fn in_passes(least: u64, planner: &Planner<'_>) -> Vec<Vec<Plan>> {
     let (mut columns, mut middles) = (columns(planner), middles(planner));
     for count in 1..=COLUMNS {
         if count == 2 {

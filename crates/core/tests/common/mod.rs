@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use half::{bf16, f16};
 use num_complex::Complex;
 use rand::Rng;
 use warpfft_core::kernel::Type;
 use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Options, Report, simulate_with};
 use warpfft_core::math::double_single::{join, split};
-use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
+use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem, Storage};
 use warpfft_core::program::{Binding, Program, Table};
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
@@ -49,16 +50,15 @@ impl Case {
     }
 
     /// Runs a program on the data; gives its error and what the simulator counted.
-    pub fn error(&self, program: &Program, limits: &Limits) -> (f64, Report) {
-        let (got, report) = run(program, limits, &self.input, &self.before).expect("it runs");
+    pub fn error(&self, program: &Program, limits: &Limits, what: &str) -> (f64, Report) {
+        let run = run(program, limits, &self.input, &self.before);
+        let (got, report) = run.unwrap_or_else(|fault| panic!("{what}: {fault}"));
         (error(&got, &self.want), report)
     }
 
     /// Runs a program on the data; gives what the simulator counted, or panics with what is wrong.
     pub fn check(&self, program: &Program, limits: &Limits, what: &str) -> Report {
-        let run = run(program, limits, &self.input, &self.before);
-        let (got, report) = run.unwrap_or_else(|fault| panic!("{what}: {fault}"));
-        let error = error(&got, &self.want);
+        let (error, report) = self.error(program, limits, what);
         assert!(error < self.tolerance, "{what}: relative error {error:.2e}");
         report
     }
@@ -66,24 +66,26 @@ impl Case {
 
 /// Uniform random numbers, rounded to the precision of the problem so that the reference sees the same input.
 pub fn random(len: usize, precision: Precision) -> Vec<C64> {
+    random_in(len, Storage::of(precision))
+}
+
+/// Uniform random numbers, rounded to how they are kept.
+pub fn random_in(len: usize, storage: Storage) -> Vec<C64> {
     let mut rng = rand::rng();
-    let mut real = || {
-        let x: f64 = rng.random_range(-1.0..1.0);
-        match precision {
-            Precision::F32 => f64::from(x as f32),
-            Precision::F64 => x,
-            Precision::DoubleSingle => join(split(x)),
-        }
-    };
+    let mut real = || storage.rounded(rng.random_range(-1.0..1.0));
     (0..len).map(|_| Complex::new(real(), real())).collect()
 }
 
-fn planes(data: &[C64], format: Format, precision: Precision) -> Vec<GlobalBuffer> {
+fn planes(data: &[C64], format: Format, storage: Storage, precision: Precision) -> Vec<GlobalBuffer> {
     let memory = |reals: Vec<f64>| {
-        GlobalBuffer::initialised(match precision {
-            Precision::F32 => Memory::F32(reals.into_iter().map(|x| x as f32).collect()),
-            Precision::F64 => Memory::F64(reals),
-            Precision::DoubleSingle => Memory::F32(reals.into_iter().flat_map(split).collect()),
+        GlobalBuffer::initialised(match storage {
+            Storage::F16 => Memory::F16(reals.into_iter().map(f16::from_f64).collect()),
+            Storage::Bf16 => Memory::Bf16(reals.into_iter().map(bf16::from_f64).collect()),
+            Storage::F32 => Memory::F32(reals.into_iter().map(|x| x as f32).collect()),
+            Storage::F64 if precision == Precision::DoubleSingle => {
+                Memory::F32(reals.into_iter().flat_map(split).collect())
+            }
+            Storage::F64 => Memory::F64(reals),
         })
     };
     match format {
@@ -102,6 +104,8 @@ fn reals(buffer: &GlobalBuffer, precision: Precision) -> Vec<f64> {
         }
         Memory::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
         Memory::F64(v) => v.clone(),
+        Memory::F16(v) => v.iter().map(|&x| x.to_f64()).collect(),
+        Memory::Bf16(v) => v.iter().map(|&x| x.to_f64()).collect(),
         other => panic!("unexpected element type {:?}", other.elem()),
     }
 }
@@ -142,10 +146,24 @@ pub fn run_in(
     regions: &mut Workspace,
     options: &Options,
 ) -> Result<(Vec<C64>, Report), String> {
+    run_filtered(program, limits, (input, &[]), output, regions, options)
+}
+
+/// As [`run_in`], with the factors of the frequencies beside the input.
+pub fn run_filtered(
+    program: &Program,
+    limits: &Limits,
+    (input, filter): (&[C64], &[C64]),
+    output: &[C64],
+    regions: &mut Workspace,
+    options: &Options,
+) -> Result<(Vec<C64>, Report), String> {
     let problem = &program.problem;
+    let mut filters = planes(filter, Format::Interleaved, Storage::of(problem.precision), problem.precision);
     let elem = if problem.precision == Precision::F64 { Type::F64 } else { Type::F32 };
-    let mut inputs = planes(input, problem.input, problem.precision);
-    let mut outputs = planes(output, problem.output, problem.precision);
+    let [read, written] = problem.stored();
+    let mut inputs = planes(input, problem.input, read, problem.precision);
+    let mut outputs = planes(output, problem.output, written, problem.precision);
     let mut tables: Vec<GlobalBuffer> = program
         .tables
         .iter()
@@ -169,6 +187,7 @@ pub fn run_in(
                 Binding::Input(plane) => std::mem::replace(&mut inputs[plane as usize], empty()),
                 Binding::Output(plane) => std::mem::replace(&mut outputs[plane as usize], empty()),
                 Binding::Table(i) => std::mem::replace(&mut tables[i as usize], empty()),
+                Binding::Filter => std::mem::replace(&mut filters[0], empty()),
                 Binding::Workspace { offset, bytes } => regions.remove(&offset).unwrap_or_else(|| {
                     let len = bytes / u64::from(buffer.elem.bytes());
                     GlobalBuffer::unwritten(buffer.elem, len as usize).expect("a stored type")
@@ -184,6 +203,7 @@ pub fn run_in(
                 Binding::Input(plane) => inputs[plane as usize] = buffer,
                 Binding::Output(plane) => outputs[plane as usize] = buffer,
                 Binding::Table(i) => tables[i as usize] = buffer,
+                Binding::Filter => filters[0] = buffer,
                 Binding::Workspace { offset, .. } => {
                     regions.insert(offset, buffer);
                 }

@@ -70,8 +70,29 @@ pub(crate) trait Backend: Any + Send + Sync {
 pub(crate) struct HostJob<'a> {
     /// `None` in place.
     pub input: Option<[&'a [u8]; 2]>,
+    /// The factors of the frequencies; empty where the problem has none.
+    pub filter: &'a [u8],
     /// Output; in place, both.
     pub output: [&'a mut [u8]; 2],
+    /// What is run in place of the whole problem, which it is a part of.
+    pub part: Option<&'a Part>,
+}
+
+/// A run of a problem whose count is given with it.
+pub(crate) struct Part {
+    /// The count, at least 1.
+    pub count: u32,
+    /// What is computed with it ([`Problem::at_count`]).
+    pub problem: Problem,
+}
+
+impl Part {
+    /// A part of a problem; `None` for a count of 0, which is nothing.
+    pub fn of(problem: &Problem, count: u64) -> Result<Option<Self>, Error> {
+        let asked = problem.at_count(count.max(1))?;
+        // Counts are below 2^31.
+        Ok((count > 0).then_some(Self { count: count as u32, problem: asked }))
+    }
 }
 
 /// Something that is ready to run.

@@ -5,6 +5,8 @@ use warpfft_core::kernel::Access;
 #[cfg(feature = "cuda")]
 use warpfft_core::kernel::{Block, Kernel, Op, Space, Type};
 use warpfft_core::problem::Precision;
+#[cfg(feature = "wgpu")]
+use warpfft_core::problem::Problem;
 use warpfft_core::program::{Binding, Launch, Program, Table};
 use warpfft_core::target::Limits;
 
@@ -28,6 +30,7 @@ pub(crate) fn outline(program: &Outline, limits: &Limits) -> Result<(), Error> {
     if wide && !limits.f64 {
         return Err(unsupported(limits, "f64 arithmetic".into(), DOUBLES));
     }
+    let most = program.problem.at_run().map(|dim| dim.n);
     for launch in program.launches {
         let Some(kernel) = program.kernels.get(launch.kernel) else {
             return malformed(format!(
@@ -44,6 +47,11 @@ pub(crate) fn outline(program: &Outline, limits: &Limits) -> Result<(), Error> {
             ));
         }
         aliased(kernel, launch)?;
+        let counted = kernel.at_run.map(|at_run| u64::from(at_run.most));
+        if counted.is_some_and(|counted| Some(counted) != most) {
+            let name = kernel.name;
+            return malformed(format!("kernel {name} counts to {counted:?}, its problem to {most:?}"));
+        }
         for (buffer, &binding) in kernel.buffers.iter().zip(&launch.bindings) {
             let holds = program.bytes(binding)?;
             let needs = buffer.bytes;
@@ -78,6 +86,13 @@ fn fits(kernel: &KernelOutline, limits: &Limits) -> Result<(), Error> {
         let (name, blocks, cluster) = (kernel.name, kernel.blocks, kernel.cluster);
         return malformed(format!("kernel {name} has {blocks} blocks in clusters of {cluster}"));
     }
+    if let Some(at_run) = kernel.at_run {
+        let whole = at_run.step > 0 && at_run.blocks_at(at_run.most) == kernel.blocks;
+        if !whole || !at_run.blocks.is_multiple_of(kernel.cluster.into()) {
+            let (name, blocks) = (kernel.name, kernel.blocks);
+            return malformed(format!("kernel {name} has {blocks} blocks, and {at_run:?} of them"));
+        }
+    }
     Ok(())
 }
 
@@ -101,17 +116,19 @@ fn aliased(kernel: &KernelOutline, launch: &Launch) -> Result<(), Error> {
         }
     }
     for (buffer, &binding) in kernel.buffers.iter().zip(&launch.bindings) {
-        if buffer.access != Access::Read && matches!(binding, Binding::Input(_) | Binding::Table(_)) {
+        if buffer.access != Access::Read
+            && matches!(binding, Binding::Input(_) | Binding::Filter | Binding::Table(_))
+        {
             return malformed(format!("kernel {} writes {binding:?}, which is only to be read", kernel.name));
         }
     }
     Ok(())
 }
 
-/// Bytes that a binding holds.
+/// Bytes that a binding holds for a run of that problem, the program's own or a part of it.
 #[cfg(feature = "wgpu")]
-pub(crate) fn bytes(program: &Program, binding: Binding) -> Result<u64, Error> {
-    Outline::of(program).bytes(binding)
+pub(crate) fn bytes(program: &Program, problem: &Problem, binding: Binding) -> Result<u64, Error> {
+    Outline { problem, ..Outline::of(program) }.bytes(binding)
 }
 
 /// A table's content.

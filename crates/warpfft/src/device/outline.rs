@@ -1,7 +1,7 @@
 //! What a launch relies on, without the kernels' code: the part of a program that is checked before it is loaded,
 //! whether it was just compiled or comes from the disk cache.
 
-use warpfft_core::kernel::{Access, Buffer, Kernel};
+use warpfft_core::kernel::{Access, AtRun, Buffer, Kernel};
 use warpfft_core::problem::{Placement, Problem};
 use warpfft_core::program::{Binding, Launch, Program};
 
@@ -28,6 +28,7 @@ pub(crate) struct KernelOutline<'a> {
     pub threads: u32,
     pub cluster: u32,
     pub blocks: u64,
+    pub at_run: Option<AtRun>,
     pub shared_bytes: u32,
     pub buffers: Vec<BufferOutline<'a>>,
 }
@@ -68,11 +69,12 @@ impl<'a> Outline<'a> {
                 }
                 Ok(bytes)
             }
+            Binding::Filter if problem.filter.is_some() => span::filter_bytes(problem),
             Binding::Table(table) => match self.tables.get(usize::from(table)) {
                 Some(&bytes) => Ok(bytes),
                 None => malformed(format!("table {table} of {}", self.tables.len())),
             },
-            Binding::Input(_) | Binding::Output(_) => {
+            Binding::Input(_) | Binding::Output(_) | Binding::Filter => {
                 malformed(format!("{binding:?} names no buffer of the problem"))
             }
         }
@@ -91,6 +93,7 @@ impl<'a> KernelOutline<'a> {
             threads: kernel.threads,
             cluster: kernel.cluster,
             blocks: kernel.blocks,
+            at_run: kernel.at_run,
             shared_bytes: kernel.shared_bytes(),
             buffers: kernel.buffers.iter().map(buffer).collect(),
         }

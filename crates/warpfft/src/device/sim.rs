@@ -10,11 +10,12 @@ use warpfft_core::program::{Binding, Launch, Program};
 use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
-use super::backend::{Backend, Execute, HostJob, compiled};
+use super::backend::{Backend, Execute, HostJob, Part, compiled};
 use super::{DeviceKind, DeviceReport, check};
 use crate::error::Error;
 use crate::measure::{Measurement, Timing};
 use crate::plan::Plan;
+use crate::span;
 
 struct Sim {
     name: String,
@@ -102,6 +103,7 @@ impl Array {
 struct Arrays {
     input: [Array; 2],
     output: [Array; 2],
+    filter: Array,
     workspace: Array,
     tables: Vec<Array>,
 }
@@ -113,14 +115,20 @@ impl Arrays {
             Binding::Input(plane) => (&mut self.input[usize::from(plane)], 0),
             Binding::Output(plane) => (&mut self.output[usize::from(plane)], 0),
             Binding::Workspace { offset, .. } => (&mut self.workspace, offset as usize),
+            Binding::Filter => (&mut self.filter, 0),
             Binding::Table(table) => (&mut self.tables[usize::from(table)], 0),
         }
     }
 }
 
 impl SimWork {
-    fn launch(&self, launch: &Launch, arrays: &mut Arrays) -> Result<Report, Error> {
+    fn launch(&self, launch: &Launch, part: Option<&Part>, arrays: &mut Arrays) -> Result<Report, Error> {
         let kernel = &*self.program.kernels[launch.kernel];
+        let part = match part {
+            Some(part) => Some(self.of_part(kernel, launch, part)?),
+            None => None,
+        };
+        let kernel = part.as_ref().unwrap_or(kernel);
         let mut buffers = Vec::with_capacity(launch.bindings.len());
         for (buffer, &binding) in kernel.buffers.iter().zip(&launch.bindings) {
             let (array, start) = arrays.of(binding);
@@ -141,6 +149,23 @@ impl SimWork {
             result.map_err(|fault| Error::Fault { kernel: kernel.name.clone(), fault: fault.to_string() });
         write_back(kernel, launch, &buffers, arrays);
         report
+    }
+}
+
+impl SimWork {
+    /// The kernel of a launch as a part of its problem runs it: nothing beyond what that part spans is there.
+    fn of_part(&self, kernel: &Kernel, launch: &Launch, part: &Part) -> Result<Kernel, Error> {
+        let mut kernel = kernel.at_count(part.count);
+        let (read, written) = (span::read_bytes(&part.problem)?, span::written_bytes(&part.problem)?);
+        for (buffer, &binding) in kernel.buffers.iter_mut().zip(&launch.bindings) {
+            let bytes = match binding {
+                Binding::Input(plane) => read[usize::from(plane)],
+                Binding::Output(plane) => written[usize::from(plane)],
+                Binding::Workspace { .. } | Binding::Table(_) | Binding::Filter => continue,
+            };
+            buffer.len = buffer.len.min(bytes / u64::from(buffer.elem.bytes()));
+        }
+        Ok(kernel)
     }
 }
 
@@ -211,6 +236,7 @@ impl Execute for SimWork {
         let mut arrays = Arrays {
             input: job.input.map_or_else(Default::default, |planes| planes.map(Array::filled)),
             output: [target(first), target(second)],
+            filter: Array::filled(job.filter),
             workspace: Array::empty(self.program.workspace_bytes as usize),
             tables: self
                 .program
@@ -220,7 +246,8 @@ impl Execute for SimWork {
                 .collect(),
         };
         let launches = self.program.launches.iter();
-        let counts = launches.map(|launch| self.launch(launch, &mut arrays)).collect::<Result<_, _>>()?;
+        let counts =
+            launches.map(|launch| self.launch(launch, job.part, &mut arrays)).collect::<Result<_, _>>()?;
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(counts);
         for (host, array) in [first, second].into_iter().zip(&arrays.output) {
             for ((host, &byte), &written) in host.iter_mut().zip(&array.bytes).zip(&array.written) {

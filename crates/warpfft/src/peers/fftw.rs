@@ -150,11 +150,12 @@ impl FftwPlan {
     /// The arrays hold what the problem spans, in its precision.
     pub unsafe fn new(problem: &Problem, input: *mut c_void, output: *mut c_void) -> Result<Self, Error> {
         let library = Fftw::get(problem.precision)?;
-        if !interleaved(problem) {
+        if !interleaved(problem) || problem.is_windowed() || problem.storage != [None; 2] {
             return Err(Error::Unsupported {
                 device: NAME.into(),
-                what: "planar or real data here".into(),
-                would_work: "measure interleaved complex data".into(),
+                what: "planar, real or windowed data here, nor data in other types than it computes in"
+                    .into(),
+                would_work: "measure interleaved complex data of f32 or f64".into(),
             });
         }
         let _one = library.planner.lock().unwrap_or_else(PoisonError::into_inner);

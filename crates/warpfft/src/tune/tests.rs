@@ -73,7 +73,7 @@ fn wrong_output_never_wins() {
     let right = device.plan(problem).expect("it has a plan");
     let wrong = device.plan(&other).expect("it has a plan");
     let judge = Judge::new(problem, &right).expect("it runs");
-    assert!(judge.distance(&right).expect("it runs") <= judge::tolerance(problem.precision));
+    assert!(judge.distance(&right).expect("it runs") <= judge::tolerance(problem));
     let distance = judge.distance(&wrong).expect("it runs");
     assert!((distance - 1e-3).abs() < 1e-5, "{distance}");
     let recipe = candidates(problem, &Limits::h200(), 1).expect("it has plans").remove(0).recipe;

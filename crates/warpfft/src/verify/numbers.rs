@@ -3,15 +3,28 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
+use half::{bf16, f16};
 use rayon::prelude::*;
 
 use crate::error::Error;
 use crate::host::Real;
 
 /// A real number that can be made of random bits.
-pub(super) trait Sample: Real + Into<f64> {
+pub(crate) trait Sample: Real + Into<f64> {
     /// A number from -1 up to 1, from as many bits as it holds.
     fn sample(bits: u64) -> Self;
+}
+
+impl Sample for f16 {
+    fn sample(bits: u64) -> Self {
+        Self::from_f64(f64::sample(bits & !0 << 53))
+    }
+}
+
+impl Sample for bf16 {
+    fn sample(bits: u64) -> Self {
+        Self::from_f64(f64::sample(bits & !0 << 56))
+    }
 }
 
 impl Sample for f32 {
@@ -28,26 +41,26 @@ impl Sample for f64 {
 
 /// The numbers of one plane of one array.
 #[derive(Clone, Copy)]
-pub(super) struct Numbers(u64);
+pub(crate) struct Numbers(u64);
 
 impl Numbers {
     /// Of a seed, an array and a plane.
-    pub(super) fn new(seed: u64, array: usize, plane: usize) -> Self {
+    pub(crate) fn new(seed: u64, array: usize, plane: usize) -> Self {
         Self(mixed(seed.wrapping_add(mixed((2 * array + plane) as u64))))
     }
 
     /// 64 random bits.
-    pub(super) fn bits(self, at: u64) -> u64 {
+    pub(crate) fn bits(self, at: u64) -> u64 {
         mixed(self.0.wrapping_add(at.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 
     /// A random number.
-    pub(super) fn real<T: Sample>(self, at: u64) -> T {
+    pub(crate) fn real<T: Sample>(self, at: u64) -> T {
         T::sample(self.bits(at))
     }
 
     /// The first so many.
-    pub(super) fn vec<T: Sample>(self, reals: u64) -> Result<Vec<T>, Error> {
+    pub(crate) fn vec<T: Sample>(self, reals: u64) -> Result<Vec<T>, Error> {
         let mut all: Vec<T> = zeros(reals as usize)?;
         all.par_iter_mut().enumerate().for_each(|(at, x)| *x = self.real(at as u64));
         Ok(all)
@@ -62,7 +75,7 @@ fn mixed(z: u64) -> u64 {
 }
 
 /// Zeros, or the error that memory is short.
-pub(super) fn zeros<T: Clone + Default>(count: usize) -> Result<Vec<T>, Error> {
+pub(crate) fn zeros<T: Clone + Default>(count: usize) -> Result<Vec<T>, Error> {
     let mut all = Vec::new();
     let bytes = count.saturating_mul(size_of::<T>()) as u64;
     all.try_reserve_exact(count).map_err(|_| Error::OutOfMemory {
@@ -75,7 +88,7 @@ pub(super) fn zeros<T: Clone + Default>(count: usize) -> Result<Vec<T>, Error> {
 }
 
 /// A seed that nobody has chosen: the standard library keys its hash tables by such.
-pub(super) fn fresh_seed() -> u64 {
+pub(crate) fn fresh_seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 

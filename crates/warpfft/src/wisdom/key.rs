@@ -8,6 +8,9 @@ use warpfft_core::problem::{Dim, Format, Kind, Placement, Problem};
 /// other layout.
 pub(crate) fn packed(problem: &Problem) -> Option<(Vec<i64>, i64)> {
     let mut stride = 1_i64;
+    if problem.at_run().is_some() || !problem.functions.is_empty() {
+        return None;
+    }
     for dim in problem.transform.iter().rev().chain(problem.batch.iter().rev()) {
         if dim.is != stride || dim.os != stride {
             return None;
@@ -16,7 +19,7 @@ pub(crate) fn packed(problem: &Problem) -> Option<(Vec<i64>, i64)> {
     }
     let interleaved = problem.input == Format::Interleaved && problem.output == Format::Interleaved;
     let plain = interleaved && problem.input_offset == 0 && problem.output_offset == 0;
-    let plain = plain && problem.kind == Kind::Complex;
+    let plain = plain && problem.kind == Kind::Complex && !problem.is_windowed() && problem.filter.is_none();
     let lengths: Vec<i64> = problem.transform.iter().map(|dim| dim.n as i64).collect();
     (plain && !lengths.is_empty()).then(|| (lengths, problem.batch_count() as i64))
 }
@@ -36,22 +39,37 @@ const BATCH: &str = " batch ";
 /// # Ok::<(), warpfft::core::Error>(())
 /// ```
 pub fn problem_key(problem: &Problem) -> String {
-    let triple = |dim: &Dim| format!("{}:{}:{}", dim.n, dim.is, dim.os);
+    let triple = |dim: &Dim| {
+        let any = if dim.at_run { ":any" } else { "" };
+        format!("{}:{}:{}{any}", dim.n, dim.is, dim.os)
+    };
     let mut key = match &problem.kind {
         Kind::Complex => "c2c".into(),
         Kind::RealToComplex(dim) => format!("r2c {}", triple(dim)),
         Kind::ComplexToReal(dim) => format!("c2r {}", triple(dim)),
+        Kind::Zoom(zoom) => {
+            // Tables differ with the frequencies, choices do not.
+            let of = if zoom.real { "zoom-of-reals" } else { "zoom" };
+            format!("{of} {} to {}", triple(&zoom.dim), zoom.band.points)
+        }
         Kind::RealToReal(dims) => dims.iter().fold(String::from("r2r"), |key, real| {
             let weighted = if real.orthogonal { " orthogonal" } else { "" };
             format!("{key} {}{weighted} {}", real.kind.name(), triple(&real.dim))
         }),
     };
     let _ = write!(key, " {}", problem.precision);
+    if problem.storage != [None; 2] {
+        let [input, output] = problem.stored();
+        let _ = write!(key, " kept {input}:{output}");
+    }
     if problem.placement == Placement::InPlace {
         key += " in-place";
     }
     if let Some(bytes) = problem.max_workspace {
         let _ = write!(key, " workspace {bytes}");
+    }
+    if !problem.functions.is_empty() {
+        key += " functions";
     }
     if let Some((lengths, batch)) = packed(problem) {
         let lengths: Vec<String> = lengths.iter().map(i64::to_string).collect();
@@ -63,6 +81,19 @@ pub fn problem_key(problem: &Problem) -> String {
     }
     if problem.input_offset != 0 || problem.output_offset != 0 {
         let _ = write!(key, " offsets {}:{}", problem.input_offset, problem.output_offset);
+    }
+    if let Some(filter) = &problem.filter {
+        let strides: Vec<String> = filter.transform.iter().chain(&filter.batch).map(i64::to_string).collect();
+        let real = if filter.hermitian { " real" } else { "" };
+        let _ = write!(key, " filter {}{real}", strides.join(":"));
+    }
+    let reals = [problem.input, problem.output].map(|format| format == Format::Real);
+    if problem.kind == Kind::Complex && reals != [false; 2] {
+        let _ = write!(key, " reals {}:{}", u8::from(reals[0]), u8::from(reals[1]));
+    }
+    for sides in &problem.windows {
+        let [input, output] = sides.map(|window| format!("{}+{}", window.start, window.len));
+        let _ = write!(key, " window {input}:{output}");
     }
     for (name, dims) in [(" dims ", &problem.transform), (BATCH, &problem.batch)] {
         if !dims.is_empty() {
@@ -135,7 +166,7 @@ fn repeated(problem: &Problem) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use warpfft_core::problem::RealKind;
+    use warpfft_core::problem::{RealKind, Storage};
     use warpfft_core::request::Fft;
 
     use super::*;
@@ -205,6 +236,9 @@ mod tests {
         assert_eq!(key(base().inverse().scale(0.5)), key(base()));
         let others = [
             base().f64(),
+            base().f16(),
+            base().bf16(),
+            base().storages(Storage::F32, Storage::F16),
             base().in_place(),
             base().in_place().max_workspace(0),
             base().planar(),
@@ -212,11 +246,14 @@ mod tests {
             Fft::new([6, 8]).batch(5),
             Fft::axes([5, 8, 6], [1]),
             Fft::new([48]).batch(5),
+            base().pad(&[8, 5]),
+            base().crop(&[8, 5]),
+            base().any_batch(),
         ];
         let mut keys: Vec<String> = others.into_iter().chain([base()]).map(key).collect();
         assert!(keys.iter().all(|key| !key.contains('\n')));
         keys.sort();
         keys.dedup();
-        assert_eq!(keys.len(), 9, "{keys:?}");
+        assert_eq!(keys.len(), 15, "{keys:?}");
     }
 }

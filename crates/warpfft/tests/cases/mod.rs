@@ -52,12 +52,16 @@ pub fn packed(shape: &[u64], batch: u64) -> Problem {
         input_offset: 0,
         output_offset: 0,
         precision: Precision::F32,
+        storage: [None; 2],
         input: Format::Interleaved,
         output: Format::Interleaved,
         placement: Placement::OutOfPlace,
         direction: Direction::Forward,
         scale: 1.0,
         max_workspace: None,
+        windows: Vec::new(),
+        filter: None,
+        functions: Default::default(),
     }
 }
 

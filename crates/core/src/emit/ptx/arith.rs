@@ -29,6 +29,8 @@ fn mnemonic(op: Op, float: bool) -> Option<(&'static str, bool)> {
         Op::Add if float => ("add.rn", false),
         Op::Sub if float => ("sub.rn", false),
         Op::Mul if float => ("mul.rn", false),
+        Op::Div if float => ("div.rn", false),
+        Op::Sqrt => ("sqrt.rn", false),
         Op::Add => ("add", false),
         Op::Sub => ("sub", false),
         Op::Mul => ("mul.lo", false),
@@ -126,6 +128,9 @@ impl Writer<'_> {
         let (from, to) = (self.kernel.ty(inst.args[0]), self.kernel.ty(inst.results[0]));
         if from.is_int() && to.is_int() && from.bytes() == to.bytes() {
             return self.copy(inst.results[0], inst.args[0]);
+        }
+        if self.brain(inst, from, to) {
+            return;
         }
         let rounding = match (from.is_float(), to.is_float()) {
             (true, false) => ".rni",

@@ -51,6 +51,16 @@ impl<'k> Isa<'k> {
         self.sm >= 90
     }
 
+    /// Whether f32 is rounded to bf16 by one instruction.
+    pub fn rounds_brain(&self) -> bool {
+        self.sm >= 80
+    }
+
+    /// Whether f64 is rounded to bf16 by one instruction.
+    pub fn rounds_brain_from_double(&self) -> bool {
+        self.sm >= 90
+    }
+
     pub fn need_cache_policies(&mut self) {
         self.version = self.version.max((7, 4));
     }
@@ -107,6 +117,20 @@ impl<'k> Isa<'k> {
             }
             Op::Load { cache: Cache::L2Wide, .. } => (75, (7, 4)),
             Op::Load { .. } | Op::Store { .. } => ANY,
+            // What these lack is done by integers.
+            Op::Convert if (arg, result) == (Some(Type::F32), Some(Type::Bf16)) && !self.rounds_brain() => {
+                ANY
+            }
+            Op::Convert
+                if (arg, result) == (Some(Type::F64), Some(Type::Bf16))
+                    && !self.rounds_brain_from_double() =>
+            {
+                if self.rounds_brain() {
+                    (80, (7, 0))
+                } else {
+                    ANY
+                }
+            }
             op => half_need(op, arg, result),
         }
     }
@@ -121,7 +145,7 @@ fn half_need(op: Op, arg: Option<Type>, result: Option<Type>) -> Need {
         Op::Add | Op::Sub | Op::Mul if to == Some(Type::Bf16) => (90, (7, 8)),
         Op::Cmp(_) if from == Some(Type::Bf16) => (90, (7, 8)),
         Op::Convert if (from, to) == (Some(Type::F32), Some(Type::Bf16)) => (80, (7, 0)),
-        Op::Convert if (from, to) == (Some(Type::Bf16), Some(Type::F32)) => (80, (7, 1)),
+        Op::Convert if from == Some(Type::Bf16) && matches!(to, Some(Type::F32 | Type::F64)) => ANY,
         Op::Convert if from == Some(Type::Bf16) || to == Some(Type::Bf16) => (90, (7, 8)),
         _ => ANY,
     }

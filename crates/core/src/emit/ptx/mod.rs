@@ -7,6 +7,7 @@
 //! product and a sum into one instruction that the kernel did not ask for.
 
 mod arith;
+mod brain;
 mod isa;
 mod memory;
 mod sync;
@@ -22,7 +23,8 @@ const BYTES_PER_INST: usize = 64;
 /// Prints a kernel as PTX for a compute capability (75, 80, 90, ..), in the lowest ISA version that it needs.
 /// Capabilities after the last one known get the last known's text, which newer devices take as it is.
 ///
-/// A launch passes one 64-bit pointer per buffer, in order, and reserves [`Kernel::shared_bytes`] of dynamic
+/// A launch passes one 64-bit pointer per buffer, in order, and behind them the count, in 32 bits, of a kernel that
+/// takes one. It reserves [`Kernel::shared_bytes`] of dynamic
 /// shared memory.
 ///
 /// # Errors
@@ -133,6 +135,9 @@ impl<'k> Writer<'k> {
         for i in 0..kernel.buffers.len() {
             put!(text, "{}.param .u64 p{i}", if i == 0 { "" } else { ", " });
         }
+        if kernel.at_run.is_some() {
+            put!(text, "{}.param .u32 count", if kernel.buffers.is_empty() { "" } else { ", " });
+        }
         put!(text, ")\n.maxntid {}, 1, 1\n", kernel.threads);
         if kernel.min_blocks > 0 {
             put!(text, ".minnctapersm {}\n", kernel.min_blocks);
@@ -192,6 +197,10 @@ impl<'k> Writer<'k> {
                     Special::ClusterRank => "%cluster_ctarank",
                     // Launches have one dimension.
                     Special::Zero => "%ctaid.z",
+                    Special::Count => {
+                        let number = self.number(result);
+                        return self.line(format_args!("ld.param.u32 %r{number}, [count]"));
+                    }
                 };
                 self.line(format_args!("mov.u32 %r{}, {name}", self.number(result)));
             }

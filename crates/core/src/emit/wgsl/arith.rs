@@ -32,6 +32,7 @@ fn form(op: Op, ty: Type) -> Option<Form> {
         Op::Cmp(Cmp::Gt) => Form::Infix(">"),
         Op::Cmp(Cmp::Ge) => Form::Infix(">="),
         Op::Neg => Form::Call("-"),
+        Op::Sqrt => Form::Call("sqrt"),
         Op::MulHi => Form::Call("mul_hi"),
         Op::Fma => Form::Call("fma"),
         Op::Min => Form::Call("min"),
@@ -59,6 +60,7 @@ impl Writer<'_> {
                 put!(self.out, "bitcast<{}>", name(self.kernel.ty(result)));
                 self.call("", &inst.args);
             }
+            _ if self.convert_half(result, inst.args[0]) => {}
             _ => self.convert(result, inst.args[0]),
         }
         self.out.push_str(";\n");

@@ -1,5 +1,6 @@
 //! How arrays are declared: by the width that all accesses to each share.
 
+use super::halves::{is_half, is_native};
 use super::name;
 use crate::emit::shared::{each_inst, put};
 use crate::kernel::{Access, Kernel, Op, Space, Type};
@@ -8,6 +9,8 @@ use crate::kernel::{Access, Kernel, Op, Space, Type};
 pub(super) struct Layout {
     buffers: Vec<u8>,
     shared: Vec<u8>,
+    /// f16 is a type, and not bits in words.
+    native: bool,
 }
 
 impl Layout {
@@ -24,10 +27,19 @@ impl Layout {
             };
             *least = (*least).min(width);
         });
-        for width in buffers.iter_mut().chain(&mut shared) {
-            *width = if *width == u8::MAX { 1 } else { *width };
+        let native = is_native(kernel);
+        let elems = kernel.buffers.iter().map(|b| b.elem).chain(kernel.shared.iter().map(|s| s.elem));
+        for (width, elem) in buffers.iter_mut().chain(&mut shared).zip(elems) {
+            // A word holds two at least.
+            let least = if is_half(elem) && !(native && elem == Type::F16) { 2 } else { 1 };
+            *width = if *width == u8::MAX { least } else { (*width).max(least) };
         }
-        Self { buffers, shared }
+        Self { buffers, shared, native }
+    }
+
+    /// Whether f16 is a type of the kernel's, and not bits in words.
+    pub fn native(&self) -> bool {
+        self.native
     }
 
     /// Elements of one declared element of an array.
@@ -38,6 +50,15 @@ impl Layout {
         }
     }
 
+    /// The type of a declared element.
+    fn element(&self, elem: Type, width: u8, text: &mut String) {
+        match (is_half(elem) && !(self.native && elem == Type::F16), width) {
+            (true, 4) => text.push_str("vec2<u32>"),
+            (true, _) => text.push_str("u32"),
+            (false, _) => element(elem, width, text),
+        }
+    }
+
     /// The declarations of all arrays.
     pub fn declare(&self, kernel: &Kernel, text: &mut String) {
         for (i, (buffer, &width)) in kernel.buffers.iter().zip(&self.buffers).enumerate() {
@@ -45,14 +66,14 @@ impl Layout {
             put!(text, "@group(0) @binding({i}) var<storage, {access}> ");
             array_name(kernel, Space::Global(i as u16), text);
             text.push_str(": array<");
-            element(buffer.elem, width, text);
+            self.element(buffer.elem, width, text);
             text.push_str(">;\n");
         }
         for (i, (array, &width)) in kernel.shared.iter().zip(&self.shared).enumerate() {
             text.push_str("var<workgroup> ");
             array_name(kernel, Space::Shared(i as u16), text);
             text.push_str(": array<");
-            element(array.elem, width, text);
+            self.element(array.elem, width, text);
             put!(text, ", {}>;\n", array.len.div_ceil(u32::from(width)).max(1));
         }
     }

@@ -39,6 +39,9 @@ impl Writer<'_> {
     /// Each declared element is read whole; its parts are named after.
     fn load(&mut self, inst: &Inst, offset: i32, pred: Option<Value>) {
         let Type::Ptr(space) = self.kernel.ty(inst.args[0]) else { return };
+        if self.is_bits(self.kernel.elem(space)) {
+            return self.load_halves(inst, space, offset, pred);
+        }
         let whole = usize::from(self.layout.width(space));
         let letter = if whole > 1 { 'w' } else { 'v' };
         if pred.is_some() {
@@ -76,7 +79,9 @@ impl Writer<'_> {
             self.indent();
             self.element_at(space, inst.args[0], i64::from(offset) + (i * whole) as i64);
             self.out.push_str(" = ");
-            if whole == 1 {
+            if self.is_bits(self.kernel.elem(space)) {
+                self.halves(part);
+            } else if whole == 1 {
                 self.operand(part[0]);
             } else {
                 element(self.kernel.elem(space), whole as u8, &mut self.out);
@@ -91,7 +96,7 @@ impl Writer<'_> {
         self.close(pred);
     }
 
-    fn open(&mut self, pred: Option<Value>) {
+    pub(super) fn open(&mut self, pred: Option<Value>) {
         let Some(pred) = pred else { return };
         self.indent();
         self.out.push_str("if ");
@@ -100,7 +105,7 @@ impl Writer<'_> {
         self.depth += 1;
     }
 
-    fn close(&mut self, pred: Option<Value>) {
+    pub(super) fn close(&mut self, pred: Option<Value>) {
         if pred.is_some() {
             self.depth -= 1;
             self.line("}");
@@ -109,7 +114,7 @@ impl Writer<'_> {
 
     /// The declared element that holds element `pointer + offset`. Where the offset is a multiple of the width,
     /// the pointer is too, and the division is shared by all accesses through it.
-    fn element_at(&mut self, space: Space, ptr: Value, offset: i64) {
+    pub(super) fn element_at(&mut self, space: Space, ptr: Value, offset: i64) {
         let width = i64::from(self.layout.width(space));
         let shift = width.trailing_zeros();
         array_name(self.kernel, space, &mut self.out);
@@ -128,7 +133,7 @@ impl Writer<'_> {
         self.out.push(']');
     }
 
-    fn distance(&mut self, offset: i64) {
+    pub(super) fn distance(&mut self, offset: i64) {
         match offset {
             0 => {}
             1.. => put!(self.out, " + {offset}u"),

@@ -5,13 +5,17 @@
 //! vectors, since an access starts at a multiple of its width.
 
 mod arith;
+mod halves;
 mod layout;
 mod memory;
 
 use super::EmitError;
 use super::shared::{constants, put};
-use crate::kernel::{Block, Inst, Kernel, Op, Special, Type, Value, Verified};
+use crate::kernel::{AtRun, Block, Inst, Kernel, Op, Special, Type, Value, Verified};
 use layout::Layout;
+
+/// Bits of each of the three digits in which a count is bound.
+pub const COUNT_BITS: u32 = 11;
 
 /// Bytes of text that one instruction takes, generously.
 const BYTES_PER_INST: usize = 64;
@@ -19,7 +23,9 @@ const BYTES_PER_INST: usize = 64;
 /// Prints a kernel as WGSL. `browser`: the dialect that browsers take, which asks for subgroups by name and has
 /// no f64.
 ///
-/// Buffers are bound in order in group 0. A launch of more than 65535 blocks is laid out in rows of any length;
+/// Buffers are bound in order in group 0. The count that a run is given, of a kernel that takes one, is bound behind
+/// them: a uniform `vec4<u32>` whose first three components are its digits of [`COUNT_BITS`] bits, the lowest first; so
+/// it can be put together by copies from a table on the device, in the order of its commands. A launch of more than 65535 blocks is laid out in rows of any length;
 /// the blocks beyond the kernel's own do nothing.
 ///
 /// # Errors
@@ -34,7 +40,7 @@ pub fn wgsl(kernel: &Verified<Kernel>, browser: bool) -> Result<String, EmitErro
         constants: constants(kernel),
         out: String::with_capacity(1024 + kernel.types.len() * BYTES_PER_INST),
         depth: 1,
-        used: Used::default(),
+        used: Uses::default(),
     };
     writer.block(&kernel.body)?;
     Ok(writer.finish())
@@ -42,10 +48,14 @@ pub fn wgsl(kernel: &Verified<Kernel>, browser: bool) -> Result<String, EmitErro
 
 /// What the text needs in front of the function.
 #[derive(Default)]
-struct Used {
+struct Uses {
     f16: bool,
     subgroups: bool,
     mul_hi: bool,
+    from_f16: bool,
+    to_f16: bool,
+    to_bf16: bool,
+    narrowed: bool,
 }
 
 struct Writer<'k> {
@@ -56,7 +66,7 @@ struct Writer<'k> {
     out: String,
     /// Nesting, for indentation.
     depth: usize,
-    used: Used,
+    used: Uses,
 }
 
 /// Name of a type in WGSL.
@@ -69,7 +79,7 @@ fn name(ty: Type) -> &'static str {
         Type::F32 => "f32",
         Type::F64 => "f64",
         Type::F16 => "f16",
-        // Refused before they are printed.
+        // Refused before they are printed, or bits.
         Type::U64 => "u64",
         Type::Bf16 => "bf16",
     }
@@ -79,16 +89,21 @@ impl<'k> Writer<'k> {
     fn finish(self) -> String {
         let kernel = self.kernel;
         let mut text = String::with_capacity(self.out.len() + 1024);
-        if self.used.f16 || kernel.buffers.iter().any(|b| b.elem == Type::F16) {
+        if self.used.f16 {
             text.push_str("enable f16;\n");
         }
         if self.used.subgroups && self.browser {
             text.push_str("enable subgroups;\n");
         }
         self.layout.declare(kernel, &mut text);
+        if kernel.at_run.is_some() {
+            let binding = kernel.buffers.len();
+            put!(text, "@group(0) @binding({binding}) var<uniform> at_run: vec4<u32>;\n");
+        }
         if self.used.mul_hi {
             text.push_str(MUL_HI);
         }
+        halves::functions(&self.used, &mut text);
         put!(text, "\n@compute @workgroup_size({})\nfn {}(\n", kernel.threads, kernel.name);
         text.push_str("    @builtin(workgroup_id) group: vec3<u32>,\n");
         text.push_str("    @builtin(num_workgroups) groups: vec3<u32>,\n");
@@ -97,7 +112,14 @@ impl<'k> Writer<'k> {
             text.push_str("    @builtin(subgroup_invocation_id) lane: u32,\n");
         }
         text.push_str(") {\n    let block = group.x + group.y * groups.x;\n");
-        put!(text, "    if block >= {}u {{ return; }}\n", kernel.blocks);
+        match kernel.at_run {
+            None => put!(text, "    if block >= {}u {{ return; }}\n", kernel.blocks),
+            Some(AtRun { step, blocks, .. }) => {
+                let [middle, upper] = [1, 2].map(|digit| digit * COUNT_BITS);
+                put!(text, "    let count = at_run.x + (at_run.y << {middle}u) + (at_run.z << {upper}u);\n");
+                put!(text, "    if block >= (count + {}u) / {step}u * {blocks}u {{ return; }}\n", step - 1);
+            }
+        }
         text.push_str(&self.out);
         text.push_str("}\n");
         text
@@ -121,6 +143,7 @@ impl<'k> Writer<'k> {
                     Special::ThreadIndex => self.out.push_str("thread;\n"),
                     // Launches have at most two dimensions, which no compiler knows.
                     Special::Zero => self.out.push_str("group.z;\n"),
+                    Special::Count => self.out.push_str("count;\n"),
                     _ => self.out.push_str("lane;\n"),
                 }
             }
@@ -172,7 +195,7 @@ impl<'k> Writer<'k> {
             let ty = self.kernel.ty(value);
             let would_work = match ty {
                 Type::U64 => "u32 does",
-                Type::Bf16 => "f32 and f16 do",
+                Type::Bf16 if !halves::only_keeps(self.kernel, inst) => "f32 and f16 do",
                 Type::F64 if self.browser => "f32 does; outside browsers Vulkan has f64",
                 _ => "",
             };
@@ -192,7 +215,7 @@ impl<'k> Writer<'k> {
                 return Err(EmitError::Constant { kernel: kernel(), value, ty, target: target() });
             }
         }
-        self.used.f16 |= inst.results.iter().any(|&v| self.kernel.ty(v) == Type::F16);
+        self.used.f16 |= self.layout.native();
         self.used.subgroups |= matches!(inst.op, Op::Shuffle(_) | Op::Special(Special::Lane));
         self.used.mul_hi |= inst.op == Op::MulHi;
         Ok(())
@@ -286,6 +309,10 @@ impl<'k> Writer<'k> {
             Type::I32 if bits as u32 as i32 == i32::MIN => self.out.push_str("(-2147483647i - 1i)"),
             Type::I32 => put!(self.out, "{}i", bits as u32 as i32),
             Type::F32 => put!(self.out, "{:?}f", float as f32),
+            Type::F16 if self.is_bits(Type::F16) => {
+                put!(self.out, "{}u", half::f16::from_f64(float).to_bits());
+            }
+            Type::Bf16 => put!(self.out, "{}u", half::bf16::from_f64(float).to_bits()),
             Type::F16 => put!(self.out, "{float:?}h"),
             Type::F64 => put!(self.out, "{float:?}lf"),
             _ => put!(self.out, "{}u", bits as u32),
@@ -294,7 +321,8 @@ impl<'k> Writer<'k> {
 
     /// The same where the type cannot be left to inference.
     fn typed(&mut self, value: Value) {
-        put!(self.out, "{}(", name(self.kernel.ty(value)));
+        let ty = self.kernel.ty(value);
+        put!(self.out, "{}(", if self.is_bits(ty) { "u32" } else { name(ty) });
         self.operand(value);
         self.out.push(')');
     }

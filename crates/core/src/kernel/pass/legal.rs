@@ -4,6 +4,9 @@ use crate::kernel::verify::{KernelError, Site};
 use crate::kernel::{Block, Cache, Inst, Kernel, MmaShape, Op, Space, Type, Value};
 use crate::target::{Api, Limits};
 
+/// What devices lack whose memory is of words.
+pub(crate) const SINGLE_HALVES: &str = "stores of single 16-bit numbers";
+
 /// Makes a kernel legal for a target.
 ///
 /// # Errors
@@ -12,7 +15,8 @@ use crate::target::{Api, Limits};
 pub fn legalise(kernel: &mut Kernel, limits: &Limits) -> Result<(), KernelError> {
     sizes(kernel, limits)?;
     for (name, elem) in arrays(kernel) {
-        if missing(elem, limits).is_some() {
+        // What is only read, written and converted is but bits.
+        if missing(elem, limits).is_some() && elem.bytes() != 2 {
             let (name, device) = (name.to_owned(), limits.name.clone());
             return Err(KernelError::UnsupportedArray { name, elem, device });
         }
@@ -107,7 +111,28 @@ impl Walk<'_> {
         if !there {
             return Some(what);
         }
-        inst.results.iter().chain(&inst.args).find_map(|&value| missing(self.ty(value), limits))
+        if let Some(what) = self.single_half(inst) {
+            return Some(what);
+        }
+        let values = inst.results.iter().chain(&inst.args).map(|&value| self.ty(value));
+        let keeps = match inst.op {
+            Op::Load { .. } | Op::Store { .. } | Op::Select | Op::Const(_) | Op::Loop => true,
+            Op::Convert => values.clone().all(Type::is_float),
+            _ => false,
+        };
+        let computes = |ty: &Type| !(keeps && ty.bytes() == 2);
+        values.filter(computes).find_map(|ty| missing(ty, limits))
+    }
+
+    /// Where memory is of words, half of one is written only where the language has numbers as short.
+    fn single_half(&self, inst: &Inst) -> Option<&'static str> {
+        let (Op::Store { width: 1, .. }, Api::Wgsl { .. }) = (inst.op, self.limits.api) else { return None };
+        let missing = match self.ty(inst.args[1]) {
+            Type::F16 => !self.limits.f16,
+            Type::Bf16 => true,
+            _ => false,
+        };
+        missing.then_some(SINGLE_HALVES)
     }
 
     /// Cache hints that the target or the memory does not take become the default.

@@ -22,6 +22,7 @@ pub use cse::share;
 pub use dce::drop_dead;
 pub use double_single::double_single;
 pub use hoist::{Reach, hoist};
+pub(crate) use legal::SINGLE_HALVES;
 pub use legal::legalise;
 pub use order::order;
 pub use pressure::max_live;

@@ -21,11 +21,13 @@ trait Real:
     + std::ops::Add<Output = Self>
     + std::ops::Sub<Output = Self>
     + std::ops::Mul<Output = Self>
+    + std::ops::Div<Output = Self>
     + std::ops::Neg<Output = Self>
 {
     fn fma(self, b: Self, c: Self) -> Self;
     fn least(self, b: Self) -> Self;
     fn most(self, b: Self) -> Self;
+    fn root(self) -> Self;
 }
 
 macro_rules! real {
@@ -34,6 +36,7 @@ macro_rules! real {
             fn fma(self, b: Self, c: Self) -> Self { self.mul_add(b, c) }
             fn least(self, b: Self) -> Self { self.min(b) }
             fn most(self, b: Self) -> Self { self.max(b) }
+            fn root(self) -> Self { self.sqrt() }
         }
     )*};
 }
@@ -48,6 +51,7 @@ macro_rules! short_real {
             }
             fn least(self, b: Self) -> Self { self.min(b) }
             fn most(self, b: Self) -> Self { self.max(b) }
+            fn root(self) -> Self { Self::from_f64(self.to_f64().sqrt()) }
         }
     )*};
 }
@@ -133,11 +137,15 @@ fn real<T: Real>(op: Op, args: &[&Column]) -> Result<Column, Failure> {
     if op == Op::Neg {
         return Ok(T::wrap(map(a, |x| -x)));
     }
+    if op == Op::Sqrt {
+        return Ok(T::wrap(map(a, T::root)));
+    }
     let b = lanes::<T>(args, 1)?;
     Ok(T::wrap(match op {
         Op::Add => zip(a, b, |x, y| x + y),
         Op::Sub => zip(a, b, |x, y| x - y),
         Op::Mul => zip(a, b, |x, y| x * y),
+        Op::Div => zip(a, b, |x, y| x / y),
         Op::Min => zip(a, b, T::least),
         Op::Max => zip(a, b, T::most),
         Op::Fma => {

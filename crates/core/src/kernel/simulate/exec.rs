@@ -184,7 +184,9 @@ impl<'k> Machine<'k> {
         })?;
         let active = mask.active as u64;
         match inst.op {
-            Op::Add | Op::Sub | Op::Mul | Op::Min | Op::Max if float => self.report.flops += active,
+            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Sqrt | Op::Min | Op::Max if float => {
+                self.report.flops += active;
+            }
             Op::Fma => self.report.flops += 2 * active,
             Op::Neg | Op::Convert | Op::Bitcast | Op::Select => {}
             Op::Cmp(_) if float => {}
@@ -203,6 +205,7 @@ impl<'k> Machine<'k> {
             Special::ThreadIndex => lane % threads,
             Special::Lane => lane % threads % subgroup,
             Special::ClusterRank => lane / threads,
+            Special::Count => self.kernel.at_run.map_or(0, |at_run| at_run.most),
             Special::Zero => 0,
         };
         Column::U32((0..self.threads() as u32).map(of).collect())

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::kernel::{Access, Block, Buffer, Cache, Inst, Kernel, Op, Shared, Space, Type, Value};
+use crate::kernel::{Access, AtRun, Block, Buffer, Cache, Inst, Kernel, Op, Shared, Space, Type, Value};
 
 /// Blocks inside one another at most.
 const MAX_DEPTH: usize = 64;
@@ -39,6 +39,7 @@ pub fn parse(text: &str) -> Result<Kernel> {
             cluster: 0,
             blocks: 0,
             min_blocks: 0,
+            at_run: None,
             types: Vec::new(),
             body: Block::default(),
         },
@@ -143,6 +144,12 @@ impl<'t> Parser<'t> {
         self.kernel.cluster = line.setting("cluster")?;
         self.kernel.min_blocks = line.setting("min_blocks")?;
         line.end()?;
+        if let Some(mut line) = self.take("at_run ") {
+            let (most, step, blocks) =
+                (line.setting("most")?, line.setting("step")?, line.setting("blocks")?);
+            line.end()?;
+            self.kernel.at_run = Some(AtRun { most, step, blocks });
+        }
         while let Some(mut line) = self.take("buffer ") {
             let (name, elem, len) = self.array(&mut line)?;
             let before = line;

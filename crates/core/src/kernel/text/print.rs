@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::kernel::fold::round_to;
-use crate::kernel::{Block, Inst, Kernel, Op, Space, Type, Value};
+use crate::kernel::{AtRun, Block, Inst, Kernel, Op, Space, Type, Value};
 
 /// The readable form of a kernel.
 pub fn print(kernel: &Kernel) -> String {
@@ -26,11 +26,15 @@ struct Printer<'k> {
 
 impl Printer<'_> {
     fn kernel(&mut self) -> std::fmt::Result {
-        let Kernel { name, buffers, shared, threads, cluster, blocks, min_blocks, types, body } = self.kernel;
+        let Kernel { name, buffers, shared, threads, cluster, blocks, min_blocks, at_run, types, body } =
+            self.kernel;
         writeln!(
             self.out,
             "kernel {name} threads={threads} blocks={blocks} cluster={cluster} min_blocks={min_blocks}"
         )?;
+        if let Some(AtRun { most, step, blocks }) = at_run {
+            writeln!(self.out, "at_run most={most} step={step} blocks={blocks}")?;
+        }
         for buffer in buffers {
             let access = buffer.access.name();
             writeln!(self.out, "buffer {}: {}[{}] {access}", buffer.name, buffer.elem, buffer.len)?;

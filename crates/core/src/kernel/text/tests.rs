@@ -151,7 +151,7 @@ proptest! {
     ) {
         let ops: Vec<Op> = Op::plain().filter(|op| op.block_count() == 0).collect();
         let mut kernel = Kernel {
-            name, buffers: vec![], shared: vec![], threads: 1, cluster: 1, blocks: 1, min_blocks: 0,
+            name, buffers: vec![], shared: vec![], threads: 1, cluster: 1, blocks: 1, min_blocks: 0, at_run: None,
             types: vec![Type::U32], body: Block::default(),
         };
         for (pick, ty, bits, arity) in rows {

@@ -150,6 +150,12 @@ pub enum KernelError {
         /// Where.
         at: Site,
     },
+    /// The run's count in a kernel that says of no part that it may run.
+    #[error("{at}: needs a kernel with a count; this one's launches always run whole")]
+    NoCount {
+        /// Where.
+        at: Site,
+    },
     /// A constant that its type cannot represent.
     #[error("{at}: {bits:#x} is no {ty}; constants are finite numbers that their type represents exactly")]
     Constant {

@@ -205,6 +205,13 @@ fn sizes(kernel: &Kernel) -> Result<(), KernelError> {
     fits("blocks of the launch", blocks, (1..=u64::from(u32::MAX)).contains(&blocks), "1 to 4294967295")?;
     let whole = blocks.is_multiple_of(cluster.into());
     fits("blocks of the launch", blocks, whole, "a multiple of the blocks of a cluster")?;
+    if let Some(at_run) = kernel.at_run {
+        fits("step of a count", at_run.step.into(), at_run.step > 0, "at least 1")?;
+        let most = u64::from(at_run.most).div_ceil(at_run.step.into()).checked_mul(at_run.blocks);
+        let (must, whole) = ("those of the highest count", at_run.blocks.is_multiple_of(cluster.into()));
+        fits("blocks of the launch", blocks, most == Some(blocks), must)?;
+        fits("blocks of a step", at_run.blocks, whole, "a multiple of the blocks of a cluster")?;
+    }
     for buffer in &kernel.buffers {
         let fit = buffer.len > 0 && buffer.len <= i64::MAX as u64 / u64::from(buffer.elem.bytes());
         fits("elements of a buffer", buffer.len, fit, "at least 1 and at most 2^63 bytes")?;

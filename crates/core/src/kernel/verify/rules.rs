@@ -2,7 +2,7 @@
 
 use super::{Check, KernelError};
 use crate::kernel::fold::round_to;
-use crate::kernel::{Access, Cache, Class, Inst, Op, Operand, Place, Space, Type, Value};
+use crate::kernel::{Access, Cache, Class, Inst, Op, Operand, Place, Space, Special, Type, Value};
 
 impl Check<'_> {
     /// Checks arguments and results against the operation's row.
@@ -134,6 +134,7 @@ impl Check<'_> {
             Op::AtomicLoad | Op::CounterWait => self.rights(inst, 0, true, Cache::Default),
             Op::BulkLoad => self.rights(inst, 1, true, Cache::Default),
             Op::BulkStore => self.rights(inst, 0, false, Cache::Default),
+            Op::Special(Special::Count) if self.kernel.at_run.is_none() => Err(KernelError::NoCount { at }),
             Op::MapRemote | Op::ClusterArrive { .. } | Op::ClusterWait => self.clustered(),
             Op::BarrierInit { count: 0 } => {
                 let must = "at least 1";

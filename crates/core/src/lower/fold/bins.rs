@@ -20,8 +20,8 @@ struct Bin {
 
 impl Lowering<'_> {
     /// From points to what memory holds.
-    pub(super) fn bins_out(&mut self, fold: &Fold, item: &Item) {
-        let bins = self.parted(fold, item);
+    pub(super) fn bins_out(&mut self, fold: &Fold, item: &Item, taken: &[Value]) {
+        let bins = self.parted(fold, item, taken);
         let halved = if matches!(fold.carry, Carry::Single) { 1.0 } else { 0.5 };
         let twice = if matches!(fold.formula, Formula::Reals { kind: RealKind::Dct2 | RealKind::Dst2, .. }) {
             2.0
@@ -102,20 +102,18 @@ impl Lowering<'_> {
 
     /// The spectrum of reals that points carry, at an item's frequency and, where points are halves, at its mirror
     /// image: twice its value unless points carry one real each.
-    fn parted(&mut self, fold: &Fold, item: &Item) -> Vec<Bin> {
+    fn parted(&mut self, fold: &Fold, item: &Item, taken: &[Value]) -> Vec<Bin> {
         if fold.one_by_one() {
-            return vec![self.one(fold, item)];
+            return vec![self.one(fold, item, taken)];
         }
         let points = fold.points();
         let k = item.index;
-        let a = self.get_point(&item.own.points, k, item.on);
+        let a = self.own_point(k, item, taken);
         if matches!(fold.carry, Carry::Single) {
             return vec![Bin { line: 0, mirrored: false, at: k, value: a, on: item.on }];
         }
         let mirror = self.mirrored(points, k);
-        let inner = self.is_not(k, 0);
-        let wrapped = self.b.select(inner, mirror, k);
-        let b = self.get_point(&item.mirror.points, wrapped, item.on);
+        let b = self.image_point(|this| this.image(points, k), item, taken);
         let b = self.conjugate(b);
         let (even, odd) = (self.b.cadd(a, b), self.b.csub(a, b));
         let odd = self.b.cmul_i(odd, true);
@@ -134,15 +132,12 @@ impl Lowering<'_> {
     }
 
     /// Twice the spectrum of reals whose halves are points, at one frequency.
-    fn one(&mut self, fold: &Fold, item: &Item) -> Bin {
+    fn one(&mut self, fold: &Fold, item: &Item, taken: &[Value]) -> Bin {
         let points = fold.points();
         let k = item.index;
-        let mirror = self.mirrored(points, k);
-        let zero = self.b.u32(0);
-        let (inner, below) = (self.is_not(k, 0), self.is_not(k, points));
-        let (own, image) = (self.b.select(below, k, zero), self.b.select(inner, mirror, zero));
-        let a = self.get_point(&item.own.points, own, item.on);
-        let b = self.get_point(&item.mirror.points, image, item.on);
+        let [own, image] = self.both_points(points, k);
+        let a = self.own_point(own, item, taken);
+        let b = self.image_point(|_| image, item, taken);
         let b = self.conjugate(b);
         let (even, odd) = (self.b.cadd(a, b), self.b.csub(a, b));
         let odd = self.b.cmul_i(odd, true);
@@ -150,6 +145,50 @@ impl Lowering<'_> {
         let w = self.fold_factor(table, k, item.on);
         let odd = self.b.cmul(odd, w);
         Bin { line: 0, mirrored: false, at: k, value: self.b.cadd(even, odd), on: item.on }
+    }
+
+    /// Where the points stand that a frequency, up to the number of points, follows from.
+    fn both_points(&mut self, points: u64, k: Value) -> [Value; 2] {
+        let mirror = self.mirrored(points, k);
+        let zero = self.b.u32(0);
+        let (inner, below) = (self.is_not(k, 0), self.is_not(k, points));
+        [self.b.select(below, k, zero), self.b.select(inner, mirror, zero)]
+    }
+
+    /// Where the mirror image of a point stands.
+    fn image(&mut self, points: u64, k: Value) -> Value {
+        let mirror = self.mirrored(points, k);
+        let inner = self.is_not(k, 0);
+        self.b.select(inner, mirror, k)
+    }
+
+    /// Both points of an item of halves, of which one may be another block's.
+    pub(super) fn points_taken(&mut self, fold: &Fold, item: &Item) -> Vec<Value> {
+        let (points, k) = (fold.points(), item.index);
+        let [own, image] =
+            if fold.one_by_one() { self.both_points(points, k) } else { [k, self.image(points, k)] };
+        let a = self.get_point(&item.own.points, own, item.on);
+        let b = self.get_point(&item.mirror.points, image, item.on);
+        vec![a.re, a.im, b.re, b.im]
+    }
+
+    /// The first point of an item, taken before or read now.
+    fn own_point(&mut self, at: Value, item: &Item, taken: &[Value]) -> Cx {
+        match *taken {
+            [re, im, ..] => Cx { re, im },
+            _ => self.get_point(&item.own.points, at, item.on),
+        }
+    }
+
+    /// Its mirror image.
+    fn image_point(&mut self, at: impl FnOnce(&mut Self) -> Value, item: &Item, taken: &[Value]) -> Cx {
+        match *taken {
+            [_, _, re, im] => Cx { re, im },
+            _ => {
+                let at = at(self);
+                self.get_point(&item.mirror.points, at, item.on)
+            }
+        }
     }
 
     /// Where a frequency is not its own mirror image in the middle.

@@ -11,13 +11,14 @@ mod turned;
 
 use std::ops::Range;
 
-use crate::kernel::{Cache, Op, Space, Type, Value};
+use crate::kernel::{Cache, Cmp, Op, Space, Type, Value};
 use crate::pass::{Carry, Fold, Way};
 use crate::problem::{Direction, Format};
 
+use super::cluster::Dealt;
 use super::digits::{Digit, Digits, Layout};
 use super::{Lowering, Slot};
-use port::{Port, masked};
+use port::{Holder, Port, masked};
 use rows::Rows;
 
 /// Items of a thread that are read before the first of them is worked on.
@@ -98,8 +99,9 @@ impl Lowering<'_> {
     pub(super) fn fold_in(&mut self) {
         if self.staged(false) {
             let space = self.line_space(false);
+            self.meet();
             self.fold(false, Points::Block(space));
-            self.b.barrier();
+            self.everywhere();
             // All of the tile has come in.
             self.exchanged();
         }
@@ -109,11 +111,12 @@ impl Lowering<'_> {
     pub(super) fn fold_out(&mut self) {
         if self.staged(true) {
             let threads = self.threads;
-            self.b.barrier();
+            self.everywhere();
             self.index_anew();
             self.await_slot();
             let space = self.line_space(true);
             self.fold(true, Points::Block(space));
+            self.part();
             self.threads = threads;
         }
     }
@@ -127,18 +130,28 @@ impl Lowering<'_> {
         let Some(fold) = self.end(writes) else { return };
         let way = self.pass.way(writes);
         let alone = self.pass.axes.is_empty();
-        let digits = if alone { self.digits.clone() } else { self.item_digits(&fold, way, writes) };
+        let digits = if alone {
+            self.digits.clone()
+        } else {
+            self.item_digits(&fold, way, writes, self.rows(writes).dealt)
+        };
         let whole = std::mem::replace(&mut self.digits, digits);
         let direction = std::mem::replace(&mut self.direction, Direction::Forward);
         let strides = self.digits.weights(|digit| if writes { digit.os } else { digit.is });
-        let layout = Layout { register: None, order: self.digits.by_stride(&[], &strides), block: None };
+        let order = self.digits.by_stride(&[], &strides);
+        let layout = Layout { register: None, order, block: None, pair: None };
         let slots: Vec<u32> = self.slots_of(&layout).collect();
-        for chunk in slots.chunks(AT_ONCE) {
+        let chunks = slots.chunks(AT_ONCE);
+        let last = chunks.len() - 1;
+        for (at, chunk) in chunks.enumerate() {
             let items: Vec<Item> =
                 chunk.iter().map(|&slot| self.item(&fold, writes, points, &layout, slot)).collect();
-            // All that comes from memory is under way before any of it is waited for.
+            // All that comes from memory, or from other blocks, is under way before any of it is waited for.
             let taken: Vec<Vec<Value>> =
                 items.iter().map(|item| self.take_item(&fold, way, writes, item)).collect();
+            if writes && at == last {
+                self.leave();
+            }
             for (item, taken) in items.iter().zip(taken) {
                 self.give_item(&fold, way, writes, item, &taken);
             }
@@ -147,9 +160,10 @@ impl Lowering<'_> {
         self.direction = direction;
     }
 
-    /// What an item has in memory, for the way in.
+    /// What an item has in memory, for the way in, or in another block's, for the way out.
     fn take_item(&mut self, fold: &Fold, way: Way, writes: bool, item: &Item) -> Vec<Value> {
         match way {
+            Way::Bins if writes && self.cluster.is_some() => self.points_taken(fold, item),
             _ if writes => Vec::new(),
             Way::Natural => Vec::new(),
             Way::Bins => self.bins_taken(fold, item),
@@ -162,7 +176,7 @@ impl Lowering<'_> {
     fn give_item(&mut self, fold: &Fold, way: Way, writes: bool, item: &Item, taken: &[Value]) {
         match way {
             Way::Natural => {}
-            Way::Bins if writes => self.bins_out(fold, item),
+            Way::Bins if writes => self.bins_out(fold, item, taken),
             Way::Bins => self.bins_in(fold, item, taken),
             Way::Samples if writes => self.samples_out(fold, item),
             Way::Samples => self.samples_in(fold, item, taken),
@@ -176,14 +190,17 @@ impl Lowering<'_> {
     }
 
     /// A tile's items, and the lines that they are of.
-    fn item_digits(&self, fold: &Fold, way: Way, writes: bool) -> Digits {
+    fn item_digits(&self, fold: &Fold, way: Way, writes: bool, dealt: Option<Dealt>) -> Digits {
         let stride = |own| if writes { (0, own) } else { (own, 0) };
         let (is, os) = stride(fold.stride);
         let folded = self.pass.axes.len() - 1;
-        let items =
-            Digit { size: fold.items(way, writes) as u32, is, os, axis: Some(folded), ..Digit::STILL };
+        let held = |axis: usize, count: u64| {
+            dealt.filter(|dealt| dealt.axis == axis).map_or(count, |dealt| dealt.held(count)) as u32
+        };
+        let size = held(folded, fold.items(way, writes));
+        let items = Digit { size, is, os, axis: Some(folded), ..Digit::STILL };
         let others = self.pass.axes[..folded].iter().enumerate().map(|(axis, other)| Digit {
-            size: other.dim.n as u32,
+            size: held(axis, other.dim.n),
             is: other.dim.is,
             os: other.dim.os,
             axis: Some(axis),
@@ -194,7 +211,7 @@ impl Lowering<'_> {
     }
 
     fn item(&mut self, fold: &Fold, writes: bool, points: Points, layout: &Layout, slot: u32) -> Item {
-        let on = self.inside(layout, slot);
+        let mut on = self.inside(layout, slot);
         let alone = self.pass.axes.is_empty();
         let folded = self.pass.axes.len().checked_sub(1);
         let counts = |digit: &Digit| {
@@ -205,23 +222,45 @@ impl Lowering<'_> {
             let start = self.b.convert(Type::U32, self.origin[0]);
             index = self.b.add(start, index);
         }
-        let others: Vec<Value> = (0..folded.unwrap_or(0))
+        let mut others: Vec<Value> = (0..folded.unwrap_or(0))
             .map(|axis| self.number(layout, slot, |digit| digit.axis == Some(axis)))
             .collect();
-        let own = self.ends(fold, writes, points, (layout, slot), &others);
-        let mirror = if others.is_empty() {
+        if let (Some(folded), Some(dealt)) = (folded, self.dealt(writes)) {
+            let rank = self.threads.rank.expect("the blocks of a cluster know their ranks");
+            let count = fold.items(self.pass.way(writes), writes);
+            let (own, most) = if dealt.axis == folded {
+                (&mut index, dealt.held(count))
+            } else {
+                (&mut others[dealt.axis], self.pass.axes[dealt.axis].dim.n / dealt.size)
+            };
+            *own = dealt.index(&mut self.b, *own, most - 1, rank);
+            if dealt.axis == folded && !count.is_multiple_of(dealt.weight * dealt.size) {
+                let count = self.b.u32(count as u32);
+                let below = self.b.cmp(Cmp::Lt, index, count);
+                on = self.also(on, below);
+            }
+        }
+        let at = (layout, slot);
+        let own = self.ends(fold, writes, points, at, (&others, false));
+        let mirror = if others.is_empty() && self.cluster.is_none() {
             own.clone()
         } else {
             let mirrored: Vec<Value> =
                 others.iter().enumerate().map(|(axis, &k)| self.opposite(axis, k)).collect();
-            self.ends(fold, writes, points, (layout, slot), &mirrored)
+            self.ends(fold, writes, points, at, (&mirrored, true))
         };
         Item { index, on, own, mirror }
     }
 
+    /// How the blocks of a cluster share out the lines of a side that folds.
+    fn dealt(&self, writes: bool) -> Option<Dealt> {
+        self.rows[usize::from(writes)].as_ref()?.dealt
+    }
+
     /// The number that some digits of a slot's element spell.
     fn number(&mut self, layout: &Layout, slot: u32, counts: impl Fn(&Digit) -> bool) -> Value {
-        let weights = self.digits.weights(|digit| i64::from(counts(digit)));
+        // Of a fold alone the first repeated dimension counts.
+        let weights = self.digits.weights(|digit| i64::from(counts(digit)) * digit.number.max(1));
         let at = self.linear(layout, slot, &weights);
         let thread = at.thread.unwrap_or_else(|| self.b.u32(0));
         self.b.add_const(thread, at.constant as u64)
@@ -234,14 +273,14 @@ impl Lowering<'_> {
         self.b.select(inner, mirrored, k)
     }
 
-    /// Where a slot's line is, at these indices of the other axes.
+    /// Where a slot's line is, at these indices of the other axes; a mirror image may be another block's.
     fn ends(
         &mut self,
         fold: &Fold,
         writes: bool,
         points: Points,
         at: (&Layout, u32),
-        others: &[Value],
+        (others, mirrored): (&[Value], bool),
     ) -> Ends {
         let mut lines = vec![self.memory_line(writes, fold.stride, at, others)];
         if let Carry::Rows(distances) = fold.carry {
@@ -253,7 +292,7 @@ impl Lowering<'_> {
         }
         let points = match points {
             Points::Memory => self.memory_line(!writes, 1, at, others),
-            Points::Block(space) => self.block_line(space, writes, at, others),
+            Points::Block(space) => self.block_line(space, writes, at, (others, mirrored)),
         };
         Ends { lines, points }
     }
@@ -305,7 +344,8 @@ impl Lowering<'_> {
             && stride == 1
             && operand.offset.is_multiple_of(2)
             && dims.all(|dim| if writes { dim.os } else { dim.is } % 2 == 0);
-        Port { planes, format: operand.format, stride: stride * step, base, cache, pairs }
+        let holder = Holder::Own;
+        Port { planes, format: operand.format, stride: stride * step, base, cache, pairs, holder }
     }
 
     /// `base + index distance`, in the type of `base`.
@@ -322,17 +362,32 @@ impl Lowering<'_> {
         space: Space,
         writes: bool,
         (layout, slot): (&Layout, u32),
-        others: &[Value],
+        (others, mirrored): (&[Value], bool),
     ) -> Port {
         let rows = self.rows(writes).clone();
-        let weights = self.digits.weights(|digit| digit.batch.map_or(0, |d| 2 * rows.repeated[d]));
+        let mut holder = Holder::Own;
+        let mut others = others.to_vec();
+        if let Some(dealt) = rows.dealt {
+            let most = self.pass.axes[dealt.axis].dim.n;
+            if let Some(k) = others.get_mut(dealt.axis) {
+                if mirrored {
+                    holder = Holder::Other(dealt.rank(&mut self.b, *k, most - 1));
+                }
+                *k = dealt.own(&mut self.b, *k, most - 1);
+            } else {
+                // A spectrum has one value more than there are points, and it stands for the first.
+                holder = if mirrored { Holder::Shared(dealt, most) } else { Holder::Part(dealt, most) };
+            }
+        }
+        let weights =
+            self.digits.weights(|digit| digit.batch.map_or(0, |d| 2 * digit.number * rows.repeated[d]));
         let own = self.linear(layout, slot, &weights);
         let thread = own.thread.unwrap_or_else(|| self.b.u32(0));
         let mut base = self.b.add_const(thread, own.constant as u64);
         for (axis, &k) in others.iter().enumerate() {
             base = self.plus(base, k, 2 * rows.axes[axis]);
         }
-        let cache = Cache::Default;
-        Port { planes: vec![space], format: Format::Interleaved, stride: 2, base, cache, pairs: false }
+        let (planes, format, cache) = (vec![space], Format::Interleaved, Cache::Default);
+        Port { planes, format, stride: 2, base, cache, pairs: false, holder }
     }
 }

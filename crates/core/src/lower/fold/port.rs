@@ -1,6 +1,7 @@
 //! A line of elements that are reached by a computed index: in memory, or in the block's own array.
 
 use crate::kernel::{Cache, Cx, Op, Space, Type, Value};
+use crate::lower::cluster::{Dealt, remote};
 use crate::lower::{Lowering, Slot};
 use crate::pass::TableKind;
 use crate::problem::{Format, Precision};
@@ -17,6 +18,21 @@ pub(super) struct Port {
     pub cache: Cache,
     /// Two reals from an even index on may be moved at once.
     pub pairs: bool,
+    /// Which block of a cluster has it.
+    pub holder: Holder,
+}
+
+/// Which block of a cluster has an element of a line.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Holder {
+    /// The block itself has all of the line.
+    Own,
+    /// The line is shared out, its indices at most so large, and what is asked for is the block's own.
+    Part(Dealt, u64),
+    /// The line is shared out, its indices at most so large.
+    Shared(Dealt, u64),
+    /// All of the line is the block's of that rank.
+    Other(Value),
 }
 
 impl Port {
@@ -40,49 +56,61 @@ pub(super) fn masked(ty: Type, distance: i64) -> u64 {
 impl Lowering<'_> {
     fn pointers_at(&mut self, port: &Port, index: Value) -> Vec<Value> {
         let ty = self.b.ty(port.base);
-        let index = self.b.convert(ty, index);
-        let far = self.b.mul_const(index, masked(ty, port.stride));
+        let (own, rank) = match port.holder {
+            Holder::Own => (index, None),
+            Holder::Other(rank) => (index, Some(rank)),
+            Holder::Part(dealt, most) => (dealt.own(&mut self.b, index, most), None),
+            Holder::Shared(dealt, most) => {
+                (dealt.own(&mut self.b, index, most), Some(dealt.rank(&mut self.b, index, most)))
+            }
+        };
+        let own = self.b.convert(ty, own);
+        let far = self.b.mul_const(own, masked(ty, port.stride));
         let at = self.b.add(port.base, far);
-        port.planes.iter().map(|&space| self.b.addr(space, at)).collect()
+        let pointers = port.planes.iter().map(|&space| {
+            let ptr = self.b.addr(space, at);
+            rank.map_or(ptr, |rank| remote(&mut self.b, ptr, rank))
+        });
+        pointers.collect()
     }
 
     /// The complex element at an index; 0 where `on` does not hold.
     pub(super) fn get_point(&mut self, port: &Port, index: Value, on: Option<Value>) -> Cx {
         let pointers = self.pointers_at(port, index);
         if let [re, im] = pointers[..] {
-            let mut part = |ptr| self.b.load(ptr, 0, 1, port.cache, on)[0];
+            let mut part = |ptr| self.get(ptr, 0, 1, port.cache, on)[0];
             return Cx { re: part(re), im: part(im) };
         }
-        let x = self.b.load(pointers[0], 0, 2, port.cache, on);
+        let x = self.get(pointers[0], 0, 2, port.cache, on);
         Cx { re: x[0], im: x[1] }
     }
 
     /// The real at an index; 0 where `on` does not hold.
     pub(super) fn get_real(&mut self, port: &Port, index: Value, on: Option<Value>) -> Value {
         let ptr = self.pointers_at(port, index)[0];
-        self.b.load(ptr, 0, 1, port.cache, on)[0]
+        self.get(ptr, 0, 1, port.cache, on)[0]
     }
 
     pub(super) fn put_point(&mut self, port: &Port, index: Value, x: Cx, on: Option<Value>) {
         let pointers = self.pointers_at(port, index);
         if let [re, im] = pointers[..] {
-            self.b.store(re, 0, &[x.re], port.cache, on);
-            self.b.store(im, 0, &[x.im], port.cache, on);
+            self.set(re, 0, &[x.re], port.cache, on);
+            self.set(im, 0, &[x.im], port.cache, on);
         } else {
-            self.b.store(pointers[0], 0, &[x.re, x.im], port.cache, on);
+            self.set(pointers[0], 0, &[x.re, x.im], port.cache, on);
         }
     }
 
     pub(super) fn put_real(&mut self, port: &Port, index: Value, x: Value, on: Option<Value>) {
         let ptr = self.pointers_at(port, index)[0];
-        self.b.store(ptr, 0, &[x], port.cache, on);
+        self.set(ptr, 0, &[x], port.cache, on);
     }
 
     /// The reals at an even index and behind it, both of which are there if the first is.
     pub(super) fn get_pair(&mut self, port: &Port, index: Value, on: Option<Value>) -> [Value; 2] {
         if port.pairs {
             let ptr = self.pointers_at(port, index)[0];
-            let both = self.b.load(ptr, 0, 2, port.cache, on);
+            let both = self.get(ptr, 0, 2, port.cache, on);
             return [both[0], both[1]];
         }
         let next = self.b.add_const(index, 1);
@@ -92,7 +120,7 @@ impl Lowering<'_> {
     pub(super) fn put_pair(&mut self, port: &Port, index: Value, [x, y]: [Value; 2], on: Option<Value>) {
         if port.pairs {
             let ptr = self.pointers_at(port, index)[0];
-            return self.b.store(ptr, 0, &[x, y], port.cache, on);
+            return self.set(ptr, 0, &[x, y], port.cache, on);
         }
         let next = self.b.add_const(index, 1);
         self.put_real(port, index, x, on);

@@ -1,9 +1,10 @@
 //! Where lines stand in the block's array: one after the other, with pads that keep threads off one another's banks.
 
 use crate::lower::Lowering;
+use crate::lower::cluster::Dealt;
 use crate::lower::digits::Layout;
 use crate::lower::exchange::wavefronts;
-use crate::pass::{Fold, Way};
+use crate::pass::{Axis, Fold, Way};
 
 /// Pads behind a line, and behind all lines of a transform, in points.
 const PADS: [i64; 5] = [0, 1, 2, 4, 8];
@@ -17,6 +18,8 @@ pub(in crate::lower) struct Rows {
     pub repeated: Vec<i64>,
     /// Points from the first to the last.
     pub len: i64,
+    /// How the blocks of a cluster share the lines out.
+    pub dealt: Option<Dealt>,
 }
 
 impl Lowering<'_> {
@@ -32,21 +35,27 @@ impl Lowering<'_> {
     fn best_rows(&self, fold: &Fold, writes: bool) -> Rows {
         // A convolution holds its tile beside the lines, and keeps a little room for pads.
         let most = if self.convolves_in_place() {
-            self.rows_with([0; 2]).len * 33 / 32
+            self.rows_with([0; 2], None).len * 33 / 32
         } else {
             i64::from(self.shared_limit) / self.pass.precision.complex_bytes() as i64
         };
+        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
+        let dealt = cut.and_then(|cut| Dealt::of(self.pass, &self.digits, cut, writes));
         let pads = PADS.iter().flat_map(|&line| PADS.map(|all| [line, all]));
         let fits = |rows: &Rows| rows.len <= most;
-        let all = pads.map(|pads| self.rows_with(pads)).enumerate();
+        let all = pads.map(|pads| self.rows_with(pads, dealt)).enumerate();
         let tried = all.filter(|(at, rows)| *at == 0 || fits(rows));
         let counted = tried.map(|(_, rows)| (self.conflicts_of(&rows, fold, writes), rows));
         let best = counted.min_by(|(a, x), (b, y)| (a, x.len).cmp(&(b, y.len)));
-        best.map_or_else(|| self.rows_with([0; 2]), |(_, rows)| rows)
+        best.map_or_else(|| self.rows_with([0; 2], dealt), |(_, rows)| rows)
     }
 
-    fn rows_with(&self, [line, all]: [i64; 2]) -> Rows {
-        let lengths: Vec<i64> = self.pass.axes.iter().map(|axis| axis.dim.n as i64).collect();
+    fn rows_with(&self, [line, all]: [i64; 2], dealt: Option<Dealt>) -> Rows {
+        let length = |(axis, own): (usize, &Axis)| {
+            let dealt = dealt.filter(|dealt| dealt.axis == axis);
+            (own.dim.n / dealt.map_or(1, |dealt| dealt.size)) as i64
+        };
+        let lengths: Vec<i64> = self.pass.axes.iter().enumerate().map(length).collect();
         let (mut axes, mut stride, mut len) = (vec![1; lengths.len()], 1, 1);
         for (axis, &n) in lengths.iter().enumerate().rev() {
             axes[axis] = stride;
@@ -64,7 +73,7 @@ impl Lowering<'_> {
             own
         });
         let repeated = repeated.collect();
-        Rows { axes, repeated, len }
+        Rows { axes, repeated, len, dealt }
     }
 
     /// Wavefronts in which the stages and the fold touch the array.
@@ -75,16 +84,19 @@ impl Lowering<'_> {
         let stage = if writes { stages.last() } else { stages.first() };
         let register = stage.map(|&stage| self.register(stage));
         let [low, high] = self.digits.parts(register);
-        let order = self.digits.by_stride(&[low, high], &weights);
-        let layout = Layout { register, order, block: None };
+        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
+        let block = cut.map(|cut| if writes { cut.after } else { cut.before });
+        let order = self.digits.by_stride(&[low, high, block], &weights);
+        let layout = Layout { register, order, block, pair: None };
         let (staged, _) = wavefronts(&self.digits, &layout, &weights, threads, bytes);
         let way = self.pass.way(writes);
-        let items = self.item_digits(fold, way, writes);
+        let items = self.item_digits(fold, way, writes, rows.dealt);
         let strides = items.weights(|digit| if writes { digit.os } else { digit.is });
-        let layout = Layout { register: None, order: items.by_stride(&[], &strides), block: None };
+        let order = items.by_stride(&[], &strides);
+        let layout = Layout { register: None, order, block: None, pair: None };
         let folded = self.pass.axes.len() - 1;
         let weights = items.weights(|digit| match (digit.batch, digit.axis) {
-            (Some(d), _) => rows.repeated[d],
+            (Some(d), _) => digit.number * rows.repeated[d],
             (None, Some(axis)) if axis == folded => 1,
             (None, axis) => axis.map_or(0, |axis| rows.axes[axis]),
         });
@@ -96,11 +108,12 @@ impl Lowering<'_> {
     /// Distance of each digit of the tile.
     pub(super) fn weights_in(&self, rows: &Rows, writes: bool) -> Vec<i64> {
         self.digits.weights(|digit| match (digit.batch, digit.axis) {
-            (Some(d), _) => rows.repeated[d],
+            (Some(d), _) => digit.number * rows.repeated[d],
             (None, Some(axis)) => {
                 let dim = &self.pass.axes[axis].dim;
                 let index = if writes { digit.os / dim.os } else { digit.is / dim.is };
-                index * rows.axes[axis]
+                let dealt = rows.dealt.filter(|dealt| dealt.axis == axis);
+                dealt.map_or(index, |dealt| dealt.own_weight(index as u64) as i64) * rows.axes[axis]
             }
             (None, None) => 0,
         })

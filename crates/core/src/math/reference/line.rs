@@ -5,9 +5,13 @@
 //! continued to its period or padded with zeros. Sines are cosines of the line with other signs, or reversed.
 
 use super::fast::FastDft;
+use crate::math::chirp;
 use crate::math::dd::{Cdd, Dd};
-use crate::math::twiddle::root_dd;
-use crate::problem::{RealDim, RealKind, half};
+use crate::math::twiddle::{root_dd, turn_dd};
+use crate::problem::{Band, RealDim, RealKind, half};
+
+/// Products of samples and points up to which frequencies are sums.
+const SUMS: u64 = 1 << 16;
 
 /// What happens along one dimension of the kind's own.
 pub(super) struct Line {
@@ -25,6 +29,7 @@ enum Along {
     ToSpectrum,
     FromSpectrum,
     Reals(RealKind),
+    Zoom(Band),
 }
 
 impl Line {
@@ -36,6 +41,17 @@ impl Line {
     /// Half of a spectrum into its `n` reals. The transform is that with exp(-), as all here.
     pub(super) fn from_spectrum(n: usize) -> Self {
         Self::unweighted([half(n as u64) as usize, n], Along::FromSpectrum)
+    }
+
+    /// Samples into the frequencies of a band. Short ones are sums, long ones convolutions.
+    pub(super) fn zoom(band: Band) -> Self {
+        let points = [band.samples as usize, band.points as usize];
+        let long = band.samples.saturating_mul(band.points) > SUMS;
+        let length = if long { (points[0] + points[1]).next_power_of_two() } else { 1 };
+        let dft = FastDft::new(length);
+        // Of a long one, the transform of what it is convolved with.
+        let turns = if long { dft.forward(&chirp::filter_dd(&band, length)) } else { Vec::new() };
+        Self { points, along: Along::Zoom(band), dft, turns, weighted: [vec![], vec![]] }
     }
 
     fn unweighted(points: [usize; 2], along: Along) -> Self {
@@ -99,9 +115,25 @@ impl Line {
             }
             Along::FromSpectrum => self.continued(|k| x[k]),
             Along::Reals(kind) => self.real(kind, x),
+            Along::Zoom(band) => self.band(&band, &x),
         };
         weigh(&mut y, 1, Dd::FRAC_1_SQRT_2);
         y
+    }
+
+    fn band(&self, band: &Band, x: &[Cdd]) -> Vec<Cdd> {
+        if self.turns.is_empty() {
+            // Horner's rule: one sine for each frequency.
+            let sum = |z: Cdd| x.iter().rev().fold(Cdd::ZERO, |sum, &x| sum * z + x);
+            return (0..band.points).map(|k| sum(turn_dd(band.turns(k)))).collect();
+        }
+        let mut padded: Vec<Cdd> = x.iter().zip(0..).map(|(&x, j)| x * chirp::sample(band, j)).collect();
+        padded.resize(self.turns.len(), Cdd::ZERO);
+        let spectrum = self.dft.forward(&padded);
+        let product: Vec<Cdd> = spectrum.iter().zip(&self.turns).map(|(&a, &b)| (a * b).conj()).collect();
+        let whole = 1.0 / self.turns.len() as f64;
+        let found = self.dft.forward(&product);
+        (0..band.points).map(|k| found[k as usize].conj().scaled(whole) * chirp::point(band, k)).collect()
     }
 
     /// The reals whose spectrum has that first half; parts that reals cannot have are left out.

@@ -1,6 +1,7 @@
 //! One dimension of real data: how points carry its reals, and the passes that this takes.
 
 use crate::error::Error;
+use crate::function::Functions;
 use crate::lower::tile;
 use crate::pass::{Array, Axis, Carry, Fold, Formula, Method, Operand, Pass, PassDim, Way, points};
 use crate::plan::Plan;
@@ -21,10 +22,14 @@ pub(super) struct Line {
     pub n: u64,
     /// Complex dimensions that are transformed in the same pass, slowest first, with their plans.
     pub beside: Vec<(Dim, Plan)>,
+    /// How its points are transformed; `None`: as they best are by themselves.
+    pub own: Option<Plan>,
     /// Dimensions that it is repeated over stay as they are, as passes before or behind know them.
     pub kept: bool,
     /// Lengths of the dimensions that it is repeated over.
     pub around: Vec<u64>,
+    /// The one among these of which each run says how many points there are.
+    pub at_run: Option<usize>,
     pub from: Side,
     pub to: Side,
     pub scale: f64,
@@ -58,12 +63,15 @@ pub(super) fn pass(
         store: None,
         scale: 1.0,
         ends: [None; 2],
+        windows: Default::default(),
+        filter: None,
+        functions: Functions::default(),
     }
 }
 
 /// Dimensions of a pass that repeat it.
-pub(super) fn repeated(dims: Vec<Dim>) -> Vec<PassDim> {
-    dims.into_iter().map(|dim| PassDim::new(dim.n, dim.is, dim.os)).collect()
+pub(super) fn repeated(dims: &[Dim]) -> Vec<PassDim> {
+    dims.iter().map(PassDim::from).collect()
 }
 
 impl Line {
@@ -78,13 +86,26 @@ impl Line {
         scale: f64,
     ) -> Self {
         let lengths = around.iter().map(|dim| dim.n).collect();
+        let at_run = around.iter().position(|dim| dim.at_run);
         let side = |operand, stride: fn(&Dim) -> i64| Side {
             operand,
             strides: around.iter().map(stride).collect(),
             stride: stride(&own),
         };
         let (from, to) = (side(from, |dim| dim.is), side(to, |dim| dim.os));
-        Self { formula, back, n: own.n, beside, kept: false, around: lengths, from, to, scale }
+        Self {
+            formula,
+            back,
+            n: own.n,
+            beside,
+            own: None,
+            kept: false,
+            around: lengths,
+            at_run,
+            from,
+            to,
+            scale,
+        }
     }
 
     /// The direction in which points are transformed.
@@ -106,11 +127,12 @@ impl Line {
     /// number alone.
     fn shares(&self) -> Vec<Share> {
         let strides = self.from.strides.iter().zip(&self.to.strides);
-        let dims =
-            self.around.iter().zip(strides).map(|(&n, (&is, &os))| Dim::new(n, is, os)).collect::<Vec<Dim>>();
-        let mut batch: Vec<Dim> = dims;
+        let dims = self.around.iter().zip(strides).enumerate();
+        let mut batch: Vec<Dim> = dims
+            .map(|(d, (&n, (&is, &os)))| Dim { at_run: self.at_run == Some(d), ..Dim::new(n, is, os) })
+            .collect();
         if self.kept {
-            batch.retain(|dim| dim.n > 1);
+            batch.retain(|dim| dim.n > 1 || dim.at_run);
         } else {
             batch = merged(batch);
         }
@@ -118,13 +140,14 @@ impl Line {
         if self.formula.turned() || self.formula.sequence(self.n).is_multiple_of(2) {
             return vec![share(Carry::Halves, batch)];
         }
-        // Of an even number of lines none is left.
-        let paired = (0..batch.len()).max_by_key(|&d| (batch[d].n.is_multiple_of(2), batch[d].n));
+        // Of an even number of lines none is left; where the number is not known yet, there may be one.
+        let known = (0..batch.len()).filter(|&d| !batch[d].at_run);
+        let paired = known.max_by_key(|&d| (batch[d].n.is_multiple_of(2), batch[d].n));
         let Some(d) = paired else { return vec![share(Carry::Single, batch)] };
-        let Dim { n, is, os } = batch[d];
+        let Dim { n, is, os, .. } = batch[d];
         let mut pairs = batch.clone();
         pairs[d] = Dim::new(n / 2, 2 * is, 2 * os);
-        pairs.retain(|dim| dim.n > 1);
+        pairs.retain(|dim| dim.n > 1 || dim.at_run);
         let mut all = vec![share(Carry::Rows([is, os]), pairs)];
         if !n.is_multiple_of(2) {
             let mut rest = batch;
@@ -207,11 +230,21 @@ impl Chain<'_> {
     /// The one pass of lines that fit the chip.
     fn on_chip(&self, line: &Line, share: &Share) -> Option<(Pass, Plan)> {
         let points = points(line.formula, share.carry, line.n);
-        let plan = if points == 1 { Plan::MixedRadix(Vec::new()) } else { self.planner.on_chip(points)? };
-        let plain = matches!(plan, Plan::MixedRadix(_));
-        let pass = (plain || line.beside.is_empty())
-            .then(|| self.single(line, share, points, on_chip_method(&plan)))?;
-        tile::choose(&pass, self.limits).map(|_| (pass, plan))
+        let plans = match &line.own {
+            Some(plan) => vec![plan.clone()],
+            None if points == 1 => vec![Plan::MixedRadix(Vec::new())],
+            // Where a cluster folds, each of its blocks is to hold long rows of frequencies.
+            None => {
+                self.planner.on_chip(points).into_iter().chain(self.planner.of_clusters(points)).collect()
+            }
+        };
+        let passes = plans.into_iter().filter_map(|plan| {
+            let plain = matches!(plan, Plan::MixedRadix(_));
+            let pass = (plain || line.beside.is_empty())
+                .then(|| self.single(line, share, points, on_chip_method(&plan)))?;
+            tile::choose(&pass, self.limits).map(|choice| (choice.cost, pass, plan))
+        });
+        passes.min_by(|(a, ..), (b, ..)| a.total_cmp(b)).map(|(_, pass, plan)| (pass, plan))
     }
 
     /// One pass with its folds.
@@ -236,8 +269,11 @@ impl Chain<'_> {
         });
         let axes = beside.chain([Axis::new(own, method)]).collect();
         let dims = share.batch.iter().enumerate();
-        let batch =
-            dims.map(|(d, dim)| PassDim::new(dim.n, strides(others + d).0, strides(others + d).1)).collect();
+        let repeated = |(d, dim): (usize, &Dim)| {
+            let (is, os) = strides(others + d);
+            PassDim { is, os, ..PassDim::from(dim) }
+        };
+        let batch = dims.map(repeated).collect();
         Pass {
             direction: line.direction(),
             scale: line.scale,
@@ -281,16 +317,20 @@ impl Chain<'_> {
         let complex = Problem {
             kind: Kind::Complex,
             transform: vec![Dim::new(points, from.stride, to.stride)],
-            batch: dims.map(|(dim, (&is, &os))| Dim::new(dim.n, is, os)).collect(),
+            batch: dims.map(|(dim, (&is, &os))| Dim { is, os, ..*dim }).collect(),
             input_offset: from.operand.offset,
             output_offset: to.operand.offset,
             precision: self.problem.precision,
+            storage: [from.operand.storage, to.operand.storage].map(Some),
             input: from.operand.format,
             output: to.operand.format,
             placement: if in_place { Placement::InPlace } else { Placement::OutOfPlace },
             direction: line.direction(),
             scale: if fold_out.is_some() { 1.0 } else { line.scale },
             max_workspace: None,
+            windows: Vec::new(),
+            filter: None,
+            functions: Functions::default(),
         };
         self.complex(complex, arrays)?;
         if let Some(fold) = fold_out {
@@ -321,7 +361,7 @@ impl Chain<'_> {
         let strides = if writes { [1, fold.stride] } else { [fold.stride, 1] };
         let mut batch = vec![PassDim::new(items, strides[0], strides[1])];
         let dims = share.batch.iter().zip(is.iter().zip(os));
-        batch.extend(dims.map(|(dim, (&is, &os))| PassDim::new(dim.n, is, os)));
+        batch.extend(dims.map(|(dim, (&is, &os))| PassDim { is, os, ..PassDim::from(dim) }));
         let mut ends = [None; 2];
         ends[usize::from(writes)] = Some(fold);
         self.passes.push(Pass {

@@ -1,5 +1,7 @@
 //! The processor: no kernels; the problem goes to rustfft, realfft and rustdct, axis by axis, with rayon over the lines.
 
+mod around;
+mod function;
 mod growth;
 mod lines;
 mod plan;
@@ -8,21 +10,24 @@ mod split;
 mod tile;
 mod timing;
 mod view;
+mod zoom;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use realfft::RealFftPlanner;
 use rustdct::{DctNum, DctPlanner};
 use rustfft::{FftDirection, FftPlanner};
-use warpfft_core::problem::{Direction, Precision, Problem};
+use warpfft_core::problem::{Direction, Format, Kind, Precision, Problem};
 use warpfft_core::program::Program;
 use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
+use self::around::Around;
 use self::lines::Work;
 use self::plan::CpuPlan;
 use self::real::{FromSpectrum, ToSpectrum};
 use self::split::Wanted;
+use self::zoom::ZoomLine;
 use super::backend::{Backend, Execute};
 use super::{DeviceKind, DeviceReport};
 use crate::error::Error;
@@ -30,12 +35,15 @@ use crate::host::Real;
 use crate::room;
 
 /// A real number that the libraries take too.
-pub(crate) trait CpuReal: Real + DctNum {
+pub(crate) trait CpuReal: Real + DctNum + Into<f64> {
     /// This type's planners, which remember what they made.
     fn planners(planners: &mut Planners) -> &mut Own<Self>;
 
     /// The nearest value of this type.
     fn nearest(x: f64) -> Self;
+
+    /// The same value.
+    fn widened(self) -> f64;
 }
 
 impl CpuReal for f32 {
@@ -46,6 +54,10 @@ impl CpuReal for f32 {
     fn nearest(x: f64) -> Self {
         x as Self
     }
+
+    fn widened(self) -> f64 {
+        self.into()
+    }
 }
 
 impl CpuReal for f64 {
@@ -55,6 +67,10 @@ impl CpuReal for f64 {
 
     fn nearest(x: f64) -> Self {
         x
+    }
+
+    fn widened(self) -> f64 {
+        self
     }
 }
 
@@ -78,14 +94,15 @@ pub(crate) struct Planners {
     double: Own<f64>,
 }
 
+#[derive(Clone)]
 struct Cpu {
     name: String,
-    planners: Mutex<Planners>,
+    planners: Arc<Mutex<Planners>>,
 }
 
 pub(super) fn open() -> Arc<dyn Backend> {
     let planners = Planners { single: Own::new(), double: Own::new() };
-    Arc::new(Cpu { name: name(), planners: Mutex::new(planners) })
+    Arc::new(Cpu { name: name(), planners: Arc::new(Mutex::new(planners)) })
 }
 
 pub(super) fn report() -> DeviceReport {
@@ -124,6 +141,9 @@ impl Cpu {
                 let fft = planners.real.plan_fft_inverse(length);
                 Work::Real(Arc::new(FromSpectrum { fft, conjugated: direction == Direction::Forward }))
             }
+            Wanted::Zoom(band, reals) => {
+                Work::Real(Arc::new(ZoomLine::new(planners, band, reals, direction)))
+            }
             Wanted::Real(kind, orthogonal) => Work::Real(real::line(planners, kind, orthogonal, length)),
         })
     }
@@ -131,7 +151,12 @@ impl Cpu {
     /// Asks whether there is room for a line's tables and scratch: the libraries abort where they cannot have it.
     fn room_to_plan<T: CpuReal>(&self, wanted: Wanted, n: u64) -> Result<usize, Error> {
         // About what they allocate; some cosine transforms go by complex ones of twice their length.
-        let reals = n.saturating_mul(if matches!(wanted, Wanted::Real(..)) { 12 } else { 4 });
+        let each = match wanted {
+            Wanted::Real(..) => 12,
+            Wanted::Zoom(band, _) => 32 * (1 + band.points / n.max(1)),
+            _ => 4,
+        };
+        let reals = n.saturating_mul(each);
         let bytes = reals.saturating_mul(size_of::<T>() as u64);
         let out_of_memory = || Error::OutOfMemory { device: self.name.clone(), bytes, free: None };
         room::ask(bytes, &self.name)?;
@@ -141,8 +166,21 @@ impl Cpu {
     }
 
     fn plan_as<T: CpuReal>(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
-        let line = |wanted, n| self.line(wanted, n, problem.direction);
-        Ok(Arc::new(CpuPlan::<T>::new(problem, line)?))
+        if !problem.functions.is_empty() {
+            return function::plan::<T>(self, problem);
+        }
+        let cpu = self.clone();
+        // The lines are remembered: what is made for a count is their order, which takes microseconds.
+        let make = move |problem: &Problem| {
+            CpuPlan::<T>::new(problem, |wanted, n| cpu.line(wanted, n, problem.direction))
+        };
+        let reduced =
+            problem.kind == Kind::Complex && [problem.input, problem.output].contains(&Format::Real);
+        if problem.is_windowed() || problem.filter.is_some() || reduced {
+            return Ok(Arc::new(Around::new(problem, make)?));
+        }
+        let plan = make(problem)?;
+        Ok(Arc::new(if problem.at_run().is_some() { plan.with_parts(make) } else { plan }))
     }
 }
 

@@ -28,13 +28,14 @@ pub(super) struct CpuPlan<T> {
     /// Bytes of all threads' memory in the pass that takes most.
     scratch: u64,
     parallel: bool,
+    /// Makes the plans of the problem's parts, where it has any.
+    parts: Option<Parts<T>>,
 }
 
-impl<T: CpuReal> CpuPlan<T> {
-    pub fn problem(&self) -> &Problem {
-        &self.problem
-    }
+/// Makes a plan of another problem with the same lines.
+type Parts<T> = Box<dyn Fn(&Problem) -> Result<CpuPlan<T>, Error> + Send + Sync>;
 
+impl<T: CpuReal> CpuPlan<T> {
     /// Splits a problem into passes; `make` gives the transform of one line.
     pub fn new(
         problem: &Problem,
@@ -51,7 +52,18 @@ impl<T: CpuReal> CpuPlan<T> {
         let parallel = problem.elements() >= PARALLEL_FROM && span::injective(problem.output_dims());
         let most = split.passes.iter().map(Scratch::bytes).max().unwrap_or(0);
         let threads = if parallel { rayon::current_num_threads() as u64 } else { 1 };
-        Ok(Self { problem: problem.clone(), split, scratch: most.saturating_mul(threads), parallel })
+        Ok(Self {
+            problem: problem.clone(),
+            split,
+            scratch: most.saturating_mul(threads),
+            parallel,
+            parts: None,
+        })
+    }
+
+    /// With a way to make the plans of the problem's parts.
+    pub fn with_parts(self, make: impl Fn(&Problem) -> Result<Self, Error> + Send + Sync + 'static) -> Self {
+        Self { parts: Some(Box::new(make)), ..self }
     }
 
     /// The array between input and output.
@@ -73,12 +85,12 @@ impl<T: CpuReal> Execute for CpuPlan<T> {
     }
 
     fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
-        timing::measure(self, timing)
+        timing::measure::<T>(self, &self.problem, timing)
     }
 
     #[cfg(feature = "peers")]
     fn measure_beside_peers(&self, timing: Timing) -> Result<(Measurement, Vec<PeerReport>), Error> {
-        timing::beside_peers(self, timing)
+        timing::beside_peers::<T>(self, &self.problem, timing)
     }
 
     fn program(&self) -> Option<&Program> {
@@ -90,13 +102,18 @@ impl<T: CpuReal> Execute for CpuPlan<T> {
     }
 
     fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
+        if let (Some(part), Some(make)) = (job.part, &self.parts) {
+            return make(&part.problem)?.run(HostJob { part: None, ..job });
+        }
         let mut stage = self.stage()?;
-        let output = View::writing(job.output, self.problem.output);
+        let [read, written] = self.problem.stored();
+        let output = View::writing(job.output, self.problem.output, written);
         let input = match job.input {
-            Some(planes) => View::reading(planes, self.problem.input),
+            Some(planes) => View::reading(planes, self.problem.input, read),
             None => output.seen_as(self.problem.input),
         };
-        let stage = View::writing([bytemuck::cast_slice_mut(&mut stage), &mut []], self.split.stage_format);
+        let planes = [bytemuck::cast_slice_mut(&mut stage), &mut []];
+        let stage = View::writing(planes, self.split.stage_format, T::STORAGE);
         let view = |array: Array| match array {
             Array::Input => input,
             Array::Output => output,

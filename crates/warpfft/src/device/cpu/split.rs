@@ -1,10 +1,11 @@
 //! From a problem to passes over its axes. Each axis has a pass; the first reads the input and writes the output, the
 //! others work in place on the output. An array of its own, the stage, lies between where that cannot be: in place where
-//! strides differ (a transposition in place), because lines overlap others' lines; and before half spectra become reals,
-//! because the complex transforms come first and the output has no room for their results.
+//! strides differ (a transposition in place), because lines overlap others' lines; before half spectra become reals,
+//! because the complex transforms come first and the output has no room for their results; and where the output is kept in
+//! another type, because what lies between passes is kept as it is computed.
 
 use num_complex::Complex;
-use warpfft_core::problem::{Dim, Format, Kind, Placement, Problem, RealKind, half};
+use warpfft_core::problem::{Band, Dim, Format, Kind, Placement, Problem, RealKind, Storage, half};
 
 use super::CpuReal;
 use super::lines::{Array, Pass, Side, Work};
@@ -25,6 +26,8 @@ pub(super) enum Wanted {
     ToSpectrum,
     /// Of half of a spectrum into its reals.
     FromSpectrum,
+    /// Of samples, which may be reals, into frequencies.
+    Zoom(Band, bool),
     /// Of reals into reals, and whether with weights that make it orthogonal.
     Real(RealKind, bool),
 }
@@ -68,7 +71,9 @@ pub(super) fn split<T: CpuReal>(
         steps.insert(0, None);
     }
     let to_reals = matches!(problem.kind, Kind::ComplexToReal(_));
-    let staged = |step: usize| (aside && step == 0) || (to_reals && step + 1 < steps.len());
+    // What lies between passes is kept as it is computed.
+    let between = to_reals || problem.stored()[1] != T::STORAGE;
+    let staged = |step: usize| (aside && step == 0) || (between && step + 1 < steps.len());
     let elements = |axes: &[Axis]| axes.iter().map(|axis| axis.points[0]).product::<u64>();
     let stage_format = if problem.kind.reals() == [true, true] { Format::Real } else { Format::Interleaved };
     let stage = if staged(0) { elements(&axes) * stage_format.step() } else { 0 };
@@ -98,6 +103,10 @@ fn axes(problem: &Problem) -> Vec<Axis> {
         Kind::Complex => Vec::new(),
         Kind::RealToComplex(dim) => vec![(Some(Wanted::ToSpectrum), *dim, [dim.n, half(dim.n)])],
         Kind::ComplexToReal(dim) => vec![(Some(Wanted::FromSpectrum), *dim, [half(dim.n), dim.n])],
+        Kind::Zoom(zoom) => {
+            let points = [zoom.band.samples, zoom.band.points];
+            vec![(Some(Wanted::Zoom(zoom.band, zoom.real)), zoom.dim, points)]
+        }
         Kind::RealToReal(dims) => {
             dims.iter().map(|real| plain(Some(Wanted::Real(real.kind, real.orthogonal)))(&real.dim)).collect()
         }
@@ -119,7 +128,7 @@ fn order(axes: &[Axis]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..axes.len()).filter(|&axis| axes[axis].wanted.is_some()).collect();
     order.sort_by_key(|&axis| {
         let rank = match axes[axis].wanted {
-            Some(Wanted::ToSpectrum | Wanted::Real(..)) => 0,
+            Some(Wanted::ToSpectrum | Wanted::Zoom(..) | Wanted::Real(..)) => 0,
             Some(Wanted::Complex) | None => 1,
             Some(Wanted::FromSpectrum) => 2,
         };
@@ -134,7 +143,7 @@ fn is_set_aside(problem: &Problem, axes: &[Axis]) -> bool {
         return false;
     }
     match problem.kind {
-        Kind::Complex | Kind::RealToReal(_) => {
+        Kind::Complex | Kind::RealToReal(_) | Kind::Zoom(_) => {
             problem.input_offset != problem.output_offset || axes.iter().any(|axis| axis.is != axis.os)
         }
         // A row of reals lies within its own spectrum's row.
@@ -191,11 +200,20 @@ impl<'a, T: CpuReal> Build<'a, T> {
         };
         let mut outer = merged(all);
         let lanes = take_nearest(&mut outer);
-        let packed = formats.map(|format| format != Format::Planar);
+        let kept = [from.0, to.0].map(|array| self.kept(array) == T::STORAGE);
+        let packed = [0, 1].map(|which| kept[which] && formats[which] != Format::Planar);
         let (mode, tile) = shape::<T>(&work, line, packed, from == to);
         let (arrays, offsets) = ((from.0, to.0), (from.1, to.1));
         self.passes.push(Pass { work, line, lanes, tile, scale: None, mode, outer, arrays, offsets });
         self.now = to;
+    }
+
+    fn kept(&self, array: Array) -> Storage {
+        match array {
+            Array::Input => self.problem.stored()[0],
+            Array::Output => self.problem.stored()[1],
+            Array::Stage => T::STORAGE,
+        }
     }
 
     fn format(&self, array: Array) -> Format {

@@ -2,7 +2,7 @@
 //! cache keeps for a problem, so that a plan asked for again is read and not made.
 
 use serde::{Deserialize, Serialize};
-use warpfft_core::kernel::Access;
+use warpfft_core::kernel::{Access, AtRun};
 use warpfft_core::problem::Problem;
 use warpfft_core::program::{Binding, Launch, Program};
 use warpfft_core::recipe::Recipe;
@@ -86,6 +86,8 @@ pub(super) struct KernelImage<'a> {
     pub threads: u32,
     pub cluster: u32,
     pub blocks: u64,
+    #[serde(with = "at_run")]
+    pub at_run: Option<AtRun>,
     pub shared_bytes: u32,
     #[serde(borrow)]
     pub buffers: Vec<BufferImage<'a>>,
@@ -120,6 +122,23 @@ enum BindingRecord {
     Output(u8),
     Workspace { offset: u64, bytes: u64 },
     Table(u16),
+    Filter,
+}
+
+/// Parts of launches as records.
+mod at_run {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::AtRun;
+
+    pub fn serialize<S: Serializer>(at_run: &Option<AtRun>, to: S) -> Result<S::Ok, S::Error> {
+        at_run.map(|at_run| (at_run.most, at_run.step, at_run.blocks)).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<AtRun>, D::Error> {
+        let record = Option::<(u32, u32, u64)>::deserialize(from)?;
+        Ok(record.map(|(most, step, blocks)| AtRun { most, step, blocks }))
+    }
 }
 
 /// Launches as records.
@@ -165,6 +184,7 @@ impl<'a> Image<'a> {
                 threads: outline.threads,
                 cluster: outline.cluster,
                 blocks: outline.blocks,
+                at_run: outline.at_run,
                 shared_bytes: outline.shared_bytes,
                 buffers: buffers.map(buffer).collect(),
                 code,
@@ -227,6 +247,7 @@ impl KernelImage<'_> {
             threads: self.threads,
             cluster: self.cluster,
             blocks: self.blocks,
+            at_run: self.at_run,
             shared_bytes: self.shared_bytes,
             buffers: buffers.collect(),
         }

@@ -117,7 +117,7 @@ fn harmless(image: &Image, problem: &Problem) -> bool {
                         bytes
                     }
                     Binding::Table(table) => image.tables[usize::from(table)].len() as u64,
-                    Binding::Input(_) | Binding::Output(_) => 0,
+                    Binding::Input(_) | Binding::Output(_) | Binding::Filter => 0,
                 };
                 buffer.bytes <= holds
             })

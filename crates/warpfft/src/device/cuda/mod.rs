@@ -20,7 +20,7 @@ use warpfft_core::target::Limits;
 pub use self::context::Context;
 pub use self::memory::{DeviceBuffer, Stream};
 use self::work::{CudaWork, Pointers};
-use super::backend::{Backend, Execute};
+use super::backend::{Backend, Execute, Part};
 use super::recent::Recent;
 use super::{Device, DeviceKind, DeviceReport};
 use crate::error::Error;
@@ -128,7 +128,56 @@ impl Plan {
     ) -> Result<(), Error> {
         let work = self.work_as::<CudaWork>(DeviceKind::Cuda)?;
         // SAFETY: by this function's contract.
-        unsafe { work.enqueue(stream, Pointers { input, output, workspace }) }
+        unsafe { work.enqueue(stream, Pointers { input, output, filter: 0, workspace }) }
+    }
+
+    /// [`Plan::enqueue_cuda`] for a problem with factors of the frequencies, which lie at `filter`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::enqueue_cuda`].
+    ///
+    /// # Safety
+    ///
+    /// As [`Plan::enqueue_cuda`]; `filter` is memory that holds the problem's
+    /// [`filter_bytes`](warpfft_core::problem::Problem::filter_bytes) until the work is done, and nothing writes it meanwhile.
+    pub unsafe fn enqueue_cuda_filtered(
+        &self,
+        stream: *mut c_void,
+        input: [u64; 2],
+        filter: u64,
+        output: [u64; 2],
+        workspace: u64,
+    ) -> Result<(), Error> {
+        let work = self.work_as::<CudaWork>(DeviceKind::Cuda)?;
+        // SAFETY: by this function's contract.
+        unsafe { work.enqueue(stream, Pointers { input, output, filter, workspace }) }
+    }
+
+    /// [`Plan::enqueue_cuda`] with the first `count` transforms of a plan that leaves their number open
+    /// ([`Fft::any_batch`](warpfft_core::request::Fft::any_batch)). A graph that captures it keeps that count.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::enqueue_cuda`]; the plan does not leave the number open, or was made for fewer.
+    ///
+    /// # Safety
+    ///
+    /// As [`Plan::enqueue_cuda`], but input and output need hold only [`Plan::elements_at`] that count.
+    pub unsafe fn enqueue_cuda_batch(
+        &self,
+        count: u64,
+        stream: *mut c_void,
+        input: [u64; 2],
+        output: [u64; 2],
+        workspace: u64,
+    ) -> Result<(), Error> {
+        let work = self.work_as::<CudaWork>(DeviceKind::Cuda)?;
+        let Some(part) = Part::of(self.problem(), count)? else { return Ok(()) };
+        // SAFETY: by this function's contract; the count is one of the problem's.
+        unsafe {
+            work.enqueue_part(stream, Pointers { input, output, filter: 0, workspace }, Some(part.count))
+        }
     }
 
     /// The GPU on which this plan runs, for allocating memory there and for timing.

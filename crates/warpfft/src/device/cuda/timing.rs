@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use warpfft_core::problem::Precision;
+use warpfft_core::problem::Storage;
 #[cfg(feature = "peers")]
 use warpfft_core::problem::{Placement, Problem};
 
@@ -17,6 +17,7 @@ use crate::measure::{self, Contest, Measurement, Timed, Timing, Turns};
 use crate::peers::cufft::{self, CufftPlan};
 #[cfg(feature = "peers")]
 use crate::peers::{PeerReport, PeerTime};
+use crate::span;
 
 /// Where the sets start within their buffers: what the driver's own allocations are aligned to.
 const ALIGNMENT: u64 = 256;
@@ -38,10 +39,10 @@ impl Plane {
     }
 
     /// Fills it with numbers to measure with, the same ones again and again.
-    fn fill(&self, stream: &Stream, double: bool) -> Result<(), Error> {
+    fn fill(&self, stream: &Stream, storage: Storage) -> Result<(), Error> {
         const PIECE: u64 = 32 << 20;
         let bytes = self.buffer.bytes();
-        let piece = measure::noise(PIECE.min(bytes), double, "processor")?;
+        let piece = measure::noise(PIECE.min(bytes), storage, "processor")?;
         stream.upload(&self.buffer, &piece)?;
         let mut at = piece.len() as u64;
         while at < bytes {
@@ -66,10 +67,11 @@ impl Sets {
         Ok(Self { input: [plane(read[0])?, plane(read[1])?], output: [plane(write[0])?, plane(write[1])?] })
     }
 
-    fn pointers(&self, set: u64, workspace: &DeviceBuffer) -> Pointers {
+    fn pointers(&self, set: u64, [workspace, filter]: [&DeviceBuffer; 2]) -> Pointers {
         Pointers {
             input: [self.input[0].address(set), self.input[1].address(set)],
             output: [self.output[0].address(set), self.output[1].address(set)],
+            filter: filter.address(),
             workspace: workspace.address(),
         }
     }
@@ -105,6 +107,10 @@ struct Bench<'a> {
     turns: Turns,
     stream: Stream,
     workspace: DeviceBuffer,
+    /// Factors of the frequencies, one array for all sets.
+    filter: Plane,
+    /// Memory of no bytes, for works that have no such factors.
+    none: DeviceBuffer,
     /// What the transform works on.
     sets: Sets,
     /// What copies work on.
@@ -120,15 +126,21 @@ impl<'a> Bench<'a> {
         let turns = Turns::of(timing, bytes, context.limits.l2_bytes, u64::MAX);
         let stream = context.stream()?;
         let workspace = context.alloc(work.workspace_bytes)?;
+        let filter = Plane::new(context, span::filter_bytes(problem)?, 1)?;
+        let none = context.alloc(0)?;
         let sets = Sets::new(context, work.spans()?, turns.sets)?;
         let half = copy::rounded(bytes / 2);
         let copied = Sets::new(context, [[half, 0], [half, 0]], turns.sets)?;
-        let double = problem.precision == Precision::F64;
+        let [from, to] = problem.stored();
         // In place and again and again, values grow without bounds; the time of an operation does not depend on them.
-        for plane in sets.input.iter().chain(&sets.output).chain(&copied.input[..1]) {
-            plane.fill(&stream, double)?;
+        for plane in sets.input.iter().chain(&copied.input[..1]) {
+            plane.fill(&stream, from)?;
         }
-        Ok(Self { context, turns, stream, workspace, sets, copied, bytes })
+        for plane in &sets.output {
+            plane.fill(&stream, to)?;
+        }
+        filter.fill(&stream, Storage::of(problem.precision))?;
+        Ok(Self { context, turns, stream, workspace, filter, none, sets, copied, bytes })
     }
 
     /// What came of work, once all of it is done: whatever failed, none may be left that uses the buffers.
@@ -138,8 +150,8 @@ impl<'a> Bench<'a> {
     }
 
     fn job(&self) -> Job<'_> {
-        let Self { context, stream, turns, workspace, .. } = self;
-        Job { context, stream, turns, workspace }
+        let Self { context, stream, turns, workspace, filter, none, .. } = self;
+        Job { context, stream, turns, workspace, filter: &filter.buffer, none }
     }
 
     fn contest(&self, work: &CudaWork, budget: Duration) -> Result<Measurement, Error> {
@@ -192,7 +204,8 @@ impl<'a> Bench<'a> {
         // SAFETY: the context is current until the plan is gone, and so is the stream there.
         let plan = unsafe { CufftPlan::new(problem, patient, self.stream.raw())? };
         let timed = self.job().timed(|| {
-            let Pointers { input, output, .. } = self.sets.pointers(self.turns.next(), &self.workspace);
+            let Pointers { input, output, .. } =
+                self.sets.pointers(self.turns.next(), [&self.workspace, &self.none]);
             let source = if in_place { output } else { input };
             // SAFETY: the context is current; every set holds what the problem spans, and outlives the work, which
             // is waited for before this returns.
@@ -211,13 +224,16 @@ struct Job<'a> {
     stream: &'a Stream,
     turns: &'a Turns,
     workspace: &'a DeviceBuffer,
+    filter: &'a DeviceBuffer,
+    none: &'a DeviceBuffer,
 }
 
 impl<'a> Job<'a> {
     /// A program on the sets in turn.
     fn enqueued(self, work: &'a CudaWork, sets: &'a Sets) -> Timed<'a> {
         self.timed(move || {
-            let pointers = sets.pointers(self.turns.next(), self.workspace);
+            let filter = if work.problem.filter.is_some() { self.filter } else { self.none };
+            let pointers = sets.pointers(self.turns.next(), [self.workspace, filter]);
             // SAFETY: the stream is this context's; every set holds what the work spans, the workspace too, and
             // all outlive the timing, which waits.
             unsafe { work.enqueue(self.stream.raw(), pointers) }

@@ -4,6 +4,7 @@ use std::ffi::{c_uint, c_void};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use warpfft_core::kernel::AtRun;
 use warpfft_core::problem::Problem;
 use warpfft_core::program::{Binding, Program};
 use warpfft_core::recipe::Recipe;
@@ -43,8 +44,8 @@ pub(crate) struct CudaWork {
     /// Compiled once somebody looks, where the launches came from a record.
     program: OnceLock<Option<Program>>,
     launches: Vec<Prepared>,
-    /// What the pointers of input and output must be multiples of.
-    alignment: [u64; 2],
+    /// What the pointers of input, output and filter must be multiples of.
+    alignment: [u64; 3],
     /// Kept as long as the launches name its addresses.
     tables: Vec<Arc<DeviceBuffer>>,
 }
@@ -55,6 +56,8 @@ struct Prepared {
     blocks: c_uint,
     threads: c_uint,
     cluster: c_uint,
+    /// Which blocks a run with a count has.
+    at_run: Option<AtRun>,
     shared: c_uint,
     arguments: Vec<Argument>,
 }
@@ -63,6 +66,7 @@ struct Prepared {
 enum Argument {
     Input(usize),
     Output(usize),
+    Filter,
     Workspace(u64),
     Fixed(Address),
 }
@@ -72,6 +76,8 @@ enum Argument {
 pub(crate) struct Pointers {
     pub input: [Address; 2],
     pub output: [Address; 2],
+    /// 0 where the problem has none.
+    pub filter: Address,
     pub workspace: Address,
 }
 
@@ -119,7 +125,7 @@ impl CudaWork {
         let modules: Vec<_> =
             image.kernels.iter().map(|kernel| recorded(context, kernel)).collect::<Result<_, _>>()?;
         let tables = tables(context, &image.tables)?;
-        let mut alignment = [1, 1];
+        let mut alignment = [1; 3];
         let mut launches = Vec::with_capacity(image.launches.len());
         for launch in &image.launches {
             let kernel = &image.kernels[launch.kernel];
@@ -136,6 +142,10 @@ impl CudaWork {
                     alignment[1] = alignment[1].max(buffer.align);
                     Argument::Output(plane.into())
                 }
+                Binding::Filter => {
+                    alignment[2] = alignment[2].max(buffer.align);
+                    Argument::Filter
+                }
                 Binding::Workspace { offset, .. } => Argument::Workspace(offset),
                 Binding::Table(table) => Argument::Fixed(tables[usize::from(table)].address()),
             };
@@ -144,6 +154,7 @@ impl CudaWork {
                 blocks: kernel.blocks as c_uint,
                 threads: kernel.threads,
                 cluster: kernel.cluster,
+                at_run: kernel.at_run,
                 shared: kernel.shared_bytes,
                 arguments: launch.bindings.iter().zip(&kernel.buffers).map(argument).collect(),
             });
@@ -187,7 +198,11 @@ impl CudaWork {
         let sets = [
             (Which::Input, pointers.input, self.alignment[0]),
             (Which::Output, pointers.output, self.alignment[1]),
+            (Which::Filter, [pointers.filter, 0], self.alignment[2]),
         ];
+        if self.problem.filter.is_some() != (pointers.filter != 0) {
+            return Err(Error::Filter { expected: self.problem.filter.is_some() });
+        }
         for (which, planes, align) in sets {
             for address in planes {
                 if !address.is_multiple_of(align) {
@@ -212,6 +227,22 @@ impl CudaWork {
     /// The stream is one of this context or of the same device's primary context. The addresses are of memory on
     /// this device that holds what the problem and the workspace span, until the work is done.
     pub unsafe fn enqueue(&self, stream: Handle, pointers: Pointers) -> Result<(), Error> {
+        // SAFETY: by this function's contract.
+        unsafe { self.enqueue_part(stream, pointers, None) }
+    }
+
+    /// Enqueues the launches of a part of the problem with that count; `None`: of all of it.
+    ///
+    /// # Safety
+    ///
+    /// As [`CudaWork::enqueue`], where the memory holds what the part spans. The count is at least 1, and at most that
+    /// of the problem.
+    pub unsafe fn enqueue_part(
+        &self,
+        stream: Handle,
+        pointers: Pointers,
+        count: Option<u32>,
+    ) -> Result<(), Error> {
         self.check_pointers(&pointers)?;
         let _current = self.context.current()?;
         for launch in &self.launches {
@@ -220,17 +251,24 @@ impl CudaWork {
                 *value = match argument {
                     Argument::Input(plane) => pointers.input[plane],
                     Argument::Output(plane) => pointers.output[plane],
+                    Argument::Filter => pointers.filter,
                     Argument::Workspace(offset) => pointers.workspace + offset,
                     Argument::Fixed(address) => address,
                 };
             }
-            let mut places = [std::ptr::null_mut::<c_void>(); MAX_BUFFERS];
+            let mut places = [std::ptr::null_mut::<c_void>(); MAX_BUFFERS + 1];
             for (place, value) in places.iter_mut().zip(&mut values) {
                 *place = std::ptr::from_mut(value).cast();
             }
+            let mut given = launch.at_run.map_or(0, |at_run| count.unwrap_or(at_run.most));
+            let part = launch.at_run.map(|at_run| at_run.blocks_at(given) as c_uint);
+            if part.is_some() {
+                places[launch.arguments.len()] = std::ptr::from_mut(&mut given).cast();
+            }
+            let blocks = part.unwrap_or(launch.blocks);
             // SAFETY: by this function's contract; one argument for each of the kernel's buffers was checked when
-            // the program was loaded.
-            unsafe { self.launch(launch, stream, &mut places)? };
+            // the program was loaded, and the count stands behind them where the kernel takes one.
+            unsafe { self.launch(launch, blocks, stream, &mut places)? };
         }
         Ok(())
     }
@@ -241,13 +279,14 @@ impl CudaWork {
     unsafe fn launch(
         &self,
         launch: &Prepared,
+        blocks: c_uint,
         stream: Handle,
-        places: &mut [*mut c_void; MAX_BUFFERS],
+        places: &mut [*mut c_void; MAX_BUFFERS + 1],
     ) -> Result<(), Error> {
         let driver = self.context.driver;
         let (function, arguments, none) = (launch.module.function, places.as_mut_ptr(), std::ptr::null_mut());
         if launch.cluster <= 1 {
-            let (blocks, threads, shared) = (launch.blocks, launch.threads, launch.shared);
+            let (threads, shared) = (launch.threads, launch.shared);
             // SAFETY: by this function's contract.
             let code = unsafe {
                 (driver.cuLaunchKernel)(
@@ -261,7 +300,7 @@ impl CudaWork {
         attributes[0].value[..3].copy_from_slice(&[launch.cluster, 1, 1]);
         attributes[1].value[0] = LOAD_BALANCING;
         let config = LaunchConfig {
-            grid: [launch.blocks, 1, 1],
+            grid: [blocks, 1, 1],
             block: [launch.threads, 1, 1],
             shared: launch.shared,
             stream,
@@ -284,12 +323,13 @@ impl CudaWork {
         Ok([span::read_bytes(&self.problem)?, span::written_bytes(&self.problem)?])
     }
 
-    /// Device buffers of the size that the problem needs.
-    pub fn buffers(&self) -> Result<Buffers, Error> {
-        let [read, write] = self.spans()?;
+    /// Device buffers of the size that a problem needs, this one or a part of it.
+    fn buffers_of(&self, problem: &Problem) -> Result<Buffers, Error> {
+        let [read, write] = [span::read_bytes(problem)?, span::written_bytes(problem)?];
         Ok(Buffers {
             input: self.planes(read)?,
             output: self.planes(write)?,
+            filter: self.context.alloc(span::filter_bytes(&self.problem)?)?,
             workspace: self.context.alloc(self.workspace_bytes)?,
         })
     }
@@ -299,6 +339,7 @@ impl CudaWork {
 pub(crate) struct Buffers {
     pub input: [DeviceBuffer; 2],
     pub output: [DeviceBuffer; 2],
+    pub filter: DeviceBuffer,
     pub workspace: DeviceBuffer,
 }
 
@@ -307,6 +348,7 @@ impl Buffers {
         Pointers {
             input: [self.input[0].address(), self.input[1].address()],
             output: [self.output[0].address(), self.output[1].address()],
+            filter: self.filter.address(),
             workspace: self.workspace.address(),
         }
     }
@@ -341,7 +383,7 @@ impl Execute for CudaWork {
     }
 
     fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
-        let buffers = self.buffers()?;
+        let buffers = self.buffers_of(job.part.map_or(&self.problem, |part| &part.problem))?;
         let stream = self.context.stream()?;
         let result = self.run_on(&stream, &buffers, job);
         // Whatever failed: no work may be left that uses the buffers, which are freed now.
@@ -356,15 +398,17 @@ impl CudaWork {
         for (source, target) in job.input.iter().flatten().zip(&buffers.input) {
             stream.upload(target, &source[..part(source.len(), target)])?;
         }
+        stream.upload(&buffers.filter, &job.filter[..part(job.filter.len(), &buffers.filter)])?;
         // Elements between those that are written come back too: they must be what they were.
-        let whole = job.input.is_some() && span::output(&self.problem)?.dense;
+        let problem = job.part.map_or(&self.problem, |part| &part.problem);
+        let whole = job.input.is_some() && span::output(problem)?.dense;
         for (source, target) in job.output.iter().zip(&buffers.output) {
             let bytes = if whole { 0 } else { part(source.len(), target) };
             stream.upload(target, &source[..bytes])?;
         }
         // SAFETY: the stream is this context's; the buffers were allocated for this program and live until the
         // caller has waited for the stream.
-        unsafe { self.enqueue(stream.raw(), buffers.pointers())? };
+        unsafe { self.enqueue_part(stream.raw(), buffers.pointers(), job.part.map(|part| part.count))? };
         for (target, source) in job.output.into_iter().zip(&buffers.output) {
             let bytes = part(target.len(), source);
             if bytes > 0 {

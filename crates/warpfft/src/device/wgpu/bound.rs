@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use warpfft_core::kernel::{Access, Kernel};
+use warpfft_core::emit;
+use warpfft_core::kernel::{Access, AtRun, Kernel};
+use warpfft_core::problem::Problem;
 use warpfft_core::program::{Binding, Launch, Program};
 
 use super::Gpu;
 use super::work::{Pipeline, buffer};
+use crate::device::backend::Part;
 use crate::device::check;
 use crate::error::{Error, Which};
 
@@ -18,18 +21,78 @@ pub struct WgpuBuffers<'a> {
     pub input: [Option<(&'a wgpu::Buffer, u64)>; 2],
     /// The output's planes.
     pub output: [Option<(&'a wgpu::Buffer, u64)>; 2],
+    /// Factors of the frequencies, where the problem has them.
+    pub filter: Option<(&'a wgpu::Buffer, u64)>,
 }
 
 /// A plan with buffers bound to it and a workspace of its own.
 pub struct Bound {
     steps: Vec<Step>,
+    /// Where the kernels find the count of a run, if they ask.
+    counter: Option<Counter>,
+    /// Transforms of the whole problem.
+    transforms: u64,
+}
+
+/// The count of a run, put together on the device from a table of digits: so it is a command in a caller's encoder, among
+/// the others.
+struct Counter {
+    /// Every digit.
+    digits: wgpu::Buffer,
+    /// Digits of the count, the lowest first.
+    count: wgpu::Buffer,
+    problem: Problem,
+    /// The highest for which the buffers were bound.
+    most: u64,
+}
+
+/// Digits of a count, as kernels take it.
+const DIGITS: u64 = 3;
+
+/// Bytes of the uniform in which kernels find it.
+const COUNTER_BYTES: u64 = 16;
+
+/// The table of digits that counts are put together from.
+pub(super) fn digits(gpu: &Gpu) -> Result<wgpu::Buffer, Error> {
+    let all: Vec<u32> = (0..1 << emit::COUNT_BITS).collect();
+    let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    let table = buffer(gpu, 4 * all.len() as u64, usage)?;
+    gpu.guarded(0, || gpu.queue.write_buffer(&table, 0, bytemuck::cast_slice(&all)))?;
+    Ok(table)
+}
+
+impl Counter {
+    fn new(gpu: &Gpu, digits: &wgpu::Buffer, problem: &Problem, most: u64) -> Result<Self, Error> {
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+        let count = buffer(gpu, COUNTER_BYTES, usage)?;
+        Ok(Self { digits: digits.clone(), count, problem: problem.clone(), most })
+    }
+
+    /// Records that the next kernels are to take this count.
+    fn encode(&self, encoder: &mut wgpu::CommandEncoder, count: u64) {
+        for place in 0..DIGITS {
+            let digit = count >> (place * u64::from(emit::COUNT_BITS)) & ((1 << emit::COUNT_BITS) - 1);
+            encoder.copy_buffer_to_buffer(&self.digits, 4 * digit, &self.count, 4 * place, 4);
+        }
+    }
 }
 
 struct Step {
     pipeline: Arc<Pipeline>,
     group: wgpu::BindGroup,
+    /// Workgroups, and which of them a run with a count has.
+    blocks: u64,
+    at_run: Option<AtRun>,
+    /// Workgroups in a row at most.
+    side: u32,
+}
+
+impl Step {
     /// Workgroups in x and y.
-    grid: (u32, u32),
+    fn grid(&self, count: Option<u64>) -> (u32, u32) {
+        let part = self.at_run.zip(count).map(|(at_run, count)| at_run.blocks_at(count as u32));
+        grid(part.unwrap_or(self.blocks), self.side)
+    }
 }
 
 impl Bound {
@@ -37,28 +100,67 @@ impl Bound {
         gpu: &Gpu,
         program: &Program,
         pipelines: &[Arc<Pipeline>],
-        tables: &[wgpu::Buffer],
+        (tables, digits): (&[wgpu::Buffer], Option<&wgpu::Buffer>),
         buffers: &WgpuBuffers<'_>,
+        part: Option<&Part>,
     ) -> Result<Self, Error> {
-        let places = Places { gpu, program, tables, buffers, regions: regions(gpu, program)? };
+        let whole = &program.problem;
+        let most = part.map(|part| u64::from(part.count)).or(whole.at_run().map(|dim| dim.n));
+        let counter = digits.zip(most);
+        let counter = counter.map(|(digits, most)| Counter::new(gpu, digits, whole, most)).transpose()?;
+        let count = counter.as_ref().map(|counter| &counter.count);
+        let problem = part.map_or(whole, |part| &part.problem);
+        let regions = regions(gpu, program)?;
+        let places = Places { gpu, program, problem, tables, count, buffers, regions };
         let side = gpu.device.limits().max_compute_workgroups_per_dimension;
         let step = |launch: &Launch| {
             let kernel = &program.kernels[launch.kernel];
             let pipeline = Arc::clone(&pipelines[launch.kernel]);
             let group = places.group(kernel, launch, &pipeline.layout)?;
-            Ok(Step { pipeline, group, grid: grid(kernel.blocks, side) })
+            Ok(Step { pipeline, group, blocks: kernel.blocks, at_run: kernel.at_run, side })
         };
-        Ok(Self { steps: program.launches.iter().map(step).collect::<Result<_, Error>>()? })
+        Ok(Self {
+            steps: program.launches.iter().map(step).collect::<Result<_, Error>>()?,
+            counter,
+            transforms: whole.batch_count(),
+        })
     }
 
     /// Records the transform. Allocates no device memory and waits for nothing.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
+        self.encode_count(encoder, self.counter.as_ref().map(|counter| counter.most));
+    }
+
+    /// Records the first `count` transforms of a plan that leaves their number open. Runs with several counts may be
+    /// recorded in one encoder.
+    ///
+    /// # Errors
+    ///
+    /// The plan does not leave the number open, or the buffers were bound for fewer.
+    pub fn encode_batch(&self, encoder: &mut wgpu::CommandEncoder, count: u64) -> Result<(), Error> {
+        let Some(counter) = &self.counter else {
+            return Err(warpfft_core::Error::CountFixed { count, n: self.transforms }.into());
+        };
+        if count > counter.most {
+            return Err(warpfft_core::Error::Count { count, most: counter.most }.into());
+        }
+        if Part::of(&counter.problem, count)?.is_some() {
+            self.encode_count(encoder, Some(count));
+        }
+        Ok(())
+    }
+
+    fn encode_count(&self, encoder: &mut wgpu::CommandEncoder, count: Option<u64>) {
+        if let (Some(counter), Some(count)) = (&self.counter, count) {
+            counter.encode(encoder, count);
+        }
         // One pass for all: wgpu orders dispatches that share buffers.
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
         for step in &self.steps {
             pass.set_pipeline(&step.pipeline.pipeline);
             pass.set_bind_group(0, &step.group, &[]);
-            pass.dispatch_workgroups(step.grid.0, step.grid.1, 1);
+            let (x, y) = step.grid(count);
+            pass.dispatch_workgroups(x, y, 1);
         }
     }
 }
@@ -103,7 +205,10 @@ fn regions(gpu: &Gpu, program: &Program) -> Result<Vec<Region>, Error> {
 struct Places<'a> {
     gpu: &'a Gpu,
     program: &'a Program,
+    /// What the buffers must hold: the program's problem, or the part of it that they are bound for.
+    problem: &'a Problem,
     tables: &'a [wgpu::Buffer],
+    count: Option<&'a wgpu::Buffer>,
     buffers: &'a WgpuBuffers<'a>,
     regions: Vec<Region>,
 }
@@ -129,7 +234,10 @@ impl Places<'_> {
                 }
             }
         }
-        let resources = places.into_iter().map(wgpu::BindingResource::Buffer);
+        let mut resources: Vec<_> = places.into_iter().map(wgpu::BindingResource::Buffer).collect();
+        if let Some(count) = self.count.filter(|_| kernel.at_run.is_some()) {
+            resources.push(count.as_entire_binding());
+        }
         let entries: Vec<_> = (0..)
             .zip(resources)
             .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
@@ -139,10 +247,11 @@ impl Places<'_> {
     }
 
     fn place(&self, binding: Binding) -> Result<wgpu::BufferBinding<'_>, Error> {
-        let bytes = check::bytes(self.program, binding)?;
+        let bytes = check::bytes(self.program, self.problem, binding)?;
         let (buffer, offset) = match binding {
             Binding::Input(plane) => given(Which::Input, plane, self.buffers.input, bytes)?,
             Binding::Output(plane) => given(Which::Output, plane, self.buffers.output, bytes)?,
+            Binding::Filter => given(Which::Filter, 0, [self.buffers.filter, None], bytes)?,
             Binding::Table(table) => (&self.tables[usize::from(table)], 0),
             Binding::Workspace { offset, .. } => {
                 let inside = |region: &&Region| region.start <= offset && offset < region.end;

@@ -15,7 +15,7 @@ use warpfft_core::target::Limits;
 
 pub use self::bound::{Bound, WgpuBuffers};
 use self::work::{Pipeline, WgpuWork};
-use super::backend::{Backend, Execute, compiled};
+use super::backend::{Backend, Execute, Part, compiled};
 use super::{Device, DeviceKind, DeviceReport};
 use crate::error::Error;
 use crate::plan::Plan;
@@ -170,6 +170,17 @@ impl Plan {
     /// The plan is for another device, or a buffer is too short or was not created for storage.
     pub fn bind_wgpu(&self, buffers: &WgpuBuffers<'_>) -> Result<Bound, Error> {
         self.work_as::<WgpuWork>(DeviceKind::Wgpu)?.bind(buffers)
+    }
+
+    /// Binds buffers that hold what the first `most` transforms span, of a plan that leaves their number open: for
+    /// [`Bound::encode_batch`] with counts up to that.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::bind_wgpu`]; the plan does not leave the number open, or was made for fewer.
+    pub fn bind_wgpu_batch(&self, most: u64, buffers: &WgpuBuffers<'_>) -> Result<Bound, Error> {
+        let part = Part::of(self.problem(), most.max(1))?;
+        self.work_as::<WgpuWork>(DeviceKind::Wgpu)?.bind_part(buffers, part.as_ref())
     }
 
     /// The device and queue on which this plan runs, for making buffers and submitting.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use warpfft_core::problem::{Precision, Problem};
+use warpfft_core::problem::{Problem, Storage};
 
 use super::Gpu;
 use super::bound::{Bound, WgpuBuffers};
@@ -21,6 +21,7 @@ const MOST_SETS: u64 = 32;
 struct Set {
     input: [Option<wgpu::Buffer>; 2],
     output: [Option<wgpu::Buffer>; 2],
+    filter: Option<wgpu::Buffer>,
 }
 
 impl Set {
@@ -28,20 +29,23 @@ impl Set {
     fn new(work: &WgpuWork, problem: &Problem) -> Result<Self, Error> {
         let read = span::read_bytes(problem)?;
         let written = work.written()?;
-        let double = problem.precision == Precision::F64;
-        let noise = |plane: usize| measure::noise(read[plane].max(written[plane]), double, "processor");
-        let (re, im) = (noise(0)?, noise(1)?);
-        Ok(Self {
-            input: work.planes([&re, &im], read, true)?,
-            output: work.planes([&re, &im], written, true)?,
-        })
+        let noise = |bytes: [u64; 2], storage| -> Result<[Option<wgpu::Buffer>; 2], Error> {
+            let plane = |plane: usize| measure::noise(bytes[plane], storage, "processor");
+            work.planes([&plane(0)?, &plane(1)?], bytes, true)
+        };
+        let [from, to] = problem.stored();
+        let factors = span::filter_bytes(problem)?;
+        let numbers = measure::noise(factors, Storage::of(problem.precision), "processor")?;
+        let [filter, _] = work.planes([&numbers, &[]], [factors, 0], true)?;
+        Ok(Self { filter, input: noise(read, from)?, output: noise(written, to)? })
     }
 
     fn bind(&self, work: &WgpuWork) -> Result<Bound, Error> {
         fn from_start(planes: &[Option<wgpu::Buffer>; 2]) -> [Option<(&wgpu::Buffer, u64)>; 2] {
             planes.each_ref().map(|plane| plane.as_ref().map(|buffer| (buffer, 0)))
         }
-        work.bind(&WgpuBuffers { input: from_start(&self.input), output: from_start(&self.output) })
+        let filter = self.filter.as_ref().map(|buffer| (buffer, 0));
+        work.bind(&WgpuBuffers { input: from_start(&self.input), output: from_start(&self.output), filter })
     }
 }
 

@@ -11,9 +11,9 @@ use warpfft_core::program::Program;
 use warpfft_core::target::Api;
 
 use super::Gpu;
-use super::bound::{Bound, WgpuBuffers};
+use super::bound::{self, Bound, WgpuBuffers};
 use super::timing;
-use crate::device::backend::{Execute, HostJob, own};
+use crate::device::backend::{Execute, HostJob, Part, own};
 use crate::device::check;
 use crate::device::hash::hash;
 use crate::error::Error;
@@ -36,6 +36,8 @@ pub(crate) struct WgpuWork {
     program: Program,
     pipelines: Vec<Arc<Pipeline>>,
     tables: Vec<wgpu::Buffer>,
+    /// Of programs whose runs are given a count.
+    digits: Option<wgpu::Buffer>,
 }
 
 impl WgpuWork {
@@ -51,7 +53,8 @@ impl WgpuWork {
             Ok(buffer)
         };
         let tables = program.tables.iter().map(upload).collect::<Result<_, Error>>()?;
-        Ok(Self { gpu: Arc::clone(gpu), program, pipelines, tables })
+        let digits = program.problem.at_run().map(|_| bound::digits(gpu)).transpose()?;
+        Ok(Self { gpu: Arc::clone(gpu), program, pipelines, tables, digits })
     }
 
     pub fn compiled(&self) -> &Program {
@@ -63,7 +66,13 @@ impl WgpuWork {
     }
 
     pub fn bind(&self, buffers: &WgpuBuffers<'_>) -> Result<Bound, Error> {
-        Bound::new(&self.gpu, &self.program, &self.pipelines, &self.tables, buffers)
+        self.bind_part(buffers, None)
+    }
+
+    /// Buffers that hold what a part of the problem spans.
+    pub fn bind_part(&self, buffers: &WgpuBuffers<'_>, part: Option<&Part>) -> Result<Bound, Error> {
+        let own = (&self.tables[..], self.digits.as_ref());
+        Bound::new(&self.gpu, &self.program, &self.pipelines, own, buffers, part)
     }
 
     /// A buffer for each plane, with the caller's bytes in it where they are given.
@@ -80,7 +89,16 @@ impl WgpuWork {
             let buffer = buffer(&self.gpu, bytes[which], DATA)?;
             if fill {
                 let content = &host[which][..bytes[which] as usize];
-                self.gpu.guarded(0, || self.gpu.queue.write_buffer(&buffer, 0, content))?;
+                // Copies are of whole words.
+                let (words, rest) = content.split_at(content.len() / 4 * 4);
+                let mut last = [0; 4];
+                last[..rest.len()].copy_from_slice(rest);
+                self.gpu.guarded(0, || {
+                    self.gpu.queue.write_buffer(&buffer, 0, words);
+                    if !rest.is_empty() {
+                        self.gpu.queue.write_buffer(&buffer, words.len() as u64, &last);
+                    }
+                })?;
             }
             Ok(Some(buffer))
         };
@@ -89,7 +107,8 @@ impl WgpuWork {
 
     fn download(&self, source: &wgpu::Buffer, target: &mut [u8]) -> Result<(), Error> {
         let gpu = &self.gpu;
-        let bytes = target.len() as u64;
+        // Copies are of whole words.
+        let bytes = (target.len() as u64).next_multiple_of(4);
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let staging = buffer(gpu, bytes, usage)?;
         gpu.guarded(bytes, || {
@@ -104,7 +123,7 @@ impl WgpuWork {
         let mapped = receiver.recv().map_err(|error| lost(error.to_string()))?;
         mapped.map_err(|error| lost(error.to_string()))?;
         let view = staging.get_mapped_range(..).map_err(|error| lost(error.to_string()))?;
-        target.copy_from_slice(&view);
+        target.copy_from_slice(&view[..target.len()]);
         Ok(())
     }
 }
@@ -158,7 +177,17 @@ fn build(gpu: &Gpu, kernel: &Kernel, text: String) -> Pipeline {
         },
         count: None,
     };
-    let entries: Vec<_> = kernel.buffers.iter().enumerate().map(entry).collect();
+    let mut entries: Vec<_> = kernel.buffers.iter().enumerate().map(entry).collect();
+    if kernel.at_run.is_some() {
+        let uniform = wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Uniform,
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        };
+        let binding = entries.len() as u32;
+        let visibility = wgpu::ShaderStages::COMPUTE;
+        entries.push(wgpu::BindGroupLayoutEntry { binding, visibility, ty: uniform, count: None });
+    }
     let layout = gpu
         .device
         .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
@@ -216,10 +245,10 @@ impl Execute for WgpuWork {
     }
 
     fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
-        let problem = &self.program.problem;
+        let problem = job.part.map_or(&self.program.problem, |part| &part.problem);
         let output = span::output(problem)?;
         let in_place = problem.placement == Placement::InPlace;
-        let bytes = self.written()?;
+        let bytes = span::written_bytes(problem)?;
         let read = match job.input {
             Some(host) => self.planes(host, span::read_bytes(problem)?, true)?,
             None => [None, None],
@@ -227,10 +256,13 @@ impl Execute for WgpuWork {
         // Elements between those that are written come back too: they must be what they were.
         let fill = in_place || !output.dense;
         let written = self.planes([&*job.output[0], &*job.output[1]], bytes, fill)?;
-        let bound = self.bind(&WgpuBuffers {
+        let filter = self.planes([job.filter, &[]], [span::filter_bytes(problem)?, 0], true)?;
+        let buffers = WgpuBuffers {
+            filter: filter[0].as_ref().map(|buffer| (buffer, 0)),
             input: [read[0].as_ref(), read[1].as_ref()].map(|plane| plane.map(|buffer| (buffer, 0))),
             output: [written[0].as_ref(), written[1].as_ref()].map(|plane| plane.map(|buffer| (buffer, 0))),
-        })?;
+        };
+        let bound = self.bind_part(&buffers, job.part)?;
         self.gpu.guarded(0, || {
             let about = wgpu::CommandEncoderDescriptor::default();
             let mut encoder = self.gpu.device.create_command_encoder(&about);

@@ -5,6 +5,7 @@ mod semantics;
 
 use super::*;
 use crate::kernel::text::{parse, print};
+use crate::kernel::{Access, Builder, Cache, Special};
 
 const HEAD: &str = "\
 kernel k threads=1 blocks=2 cluster=2 min_blocks=0
@@ -244,14 +245,32 @@ fn targets_drop_hints_and_refuse_what_they_lack() {
     let wide = |ty: Type| {
         refused(
             &|k| {
-                *k = kernel("%0: u32 = const 1\n");
-                (k.cluster, k.types[0]) = (1, ty);
+                *k = kernel("%0: u32 = const 1\n%1: u32 = add %0, %0\n");
+                (k.cluster, k.types) = (1, vec![ty; 2]);
             },
             Limits::webgpu_min(),
         )
     };
     for ty in [Type::U64, Type::F64, Type::F16, Type::Bf16] {
         assert!(matches!(wide(ty), KernelError::Unsupported { .. }), "{ty}");
+    }
+    // 16-bit numbers may be kept and converted anywhere; where memory is of words, not written one by one.
+    let halves = |elem: Type, width: usize| {
+        let mut b = Builder::new("halves", 32, 1);
+        let data = b.buffer("data", elem, Access::ReadWrite, 64);
+        let lane = b.special(Special::Lane);
+        let first = b.mul_const(lane, 2);
+        let at = b.addr(data, first);
+        let kept = b.load(at, 0, 1, Cache::Default, None);
+        let wide = b.convert(Type::F32, kept[0]);
+        let back = b.convert(elem, wide);
+        b.store(at, 0, &vec![back; width], Cache::Default, None);
+        legalise(&mut b.finish(), &Limits::webgpu_min())
+    };
+    for elem in [Type::F16, Type::Bf16] {
+        assert!(halves(elem, 2).is_ok());
+        let error = halves(elem, 1).expect_err("two threads may share a word");
+        assert!(matches!(error, KernelError::Unsupported { ability: SINGLE_HALVES, .. }), "{error}");
     }
     let array = refused(&|k| k.buffers[1].elem = Type::F64, Limits::vulkan_min());
     assert!(matches!(array, KernelError::UnsupportedArray { elem: Type::F64, .. }));

@@ -1,0 +1,154 @@
+//! What `bench` takes for convolutions, and their rows.
+
+use clap::Args;
+use serde_json::{Value, json};
+use warpfft::core::request::Convolution;
+use warpfft::{ConvolutionCheck, Device, Measurement, Timing};
+
+use super::ModeArg;
+use crate::error::CliError;
+use crate::options::{BatchArgs, Shape};
+use crate::progress::Progress;
+use crate::report;
+
+/// What `bench` takes for convolutions.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Convolutions")]
+pub struct ConvolveArgs {
+    /// Measure convolutions: lengths of the image and, behind a colon, of the kernel, like 8192:129 or 1024x1024:15x15
+    #[arg(long, value_name = "SHAPE:KERNEL", conflicts_with_all = ["shapes", "suite", "compare", "report", "kind", "in_place", "max_workspace"])]
+    convolve: Vec<Pair>,
+
+    /// Which part of the convolution
+    #[arg(long, value_enum, requires = "convolve", default_value_t = ModeArg::Same)]
+    mode: ModeArg,
+
+    /// Complex images and kernels, not real ones
+    #[arg(long, requires = "convolve")]
+    complex: bool,
+
+    /// So many kernels meet every image
+    #[arg(long, requires = "convolve", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    kernels: u64,
+}
+
+/// Shapes of image and kernel.
+#[derive(Debug, Clone)]
+struct Pair([Shape; 2]);
+
+impl std::str::FromStr for Pair {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wanted =
+            || format!("'{text}' is no pair of shapes; write both with a colon between, like 8192:129");
+        let (image, kernel) = text.split_once(':').ok_or_else(wanted)?;
+        let pair = [image.parse::<Shape>()?, kernel.parse::<Shape>()?];
+        if pair[0].0.len() != pair[1].0.len() {
+            return Err(format!(
+                "'{text}' has {} and {} dimensions; give as many of both",
+                pair[0].0.len(),
+                pair[1].0.len()
+            ));
+        }
+        Ok(Self(pair))
+    }
+}
+
+impl ConvolveArgs {
+    /// Whether no convolution was asked for.
+    pub fn is_empty(&self) -> bool {
+        self.convolve.is_empty()
+    }
+
+    /// Measures all of them.
+    pub fn run(
+        &self,
+        device: &Device,
+        asked: &BatchArgs,
+        timing: Timing,
+        as_json: bool,
+    ) -> Result<(), CliError> {
+        let mut rows = Vec::new();
+        if !as_json {
+            let numbers = if self.complex { "complex" } else { "real" };
+            report::line(&format!(
+                "{}, convolutions of {numbers} data, batch {}, {:?}",
+                device.name(),
+                asked.batch,
+                asked.precision
+            ))?;
+            report::line(
+                "            image:kernel        padded parts      time us    copy us  copies     GB/s     error",
+            )?;
+        }
+        for Pair([image, kernel]) in &self.convolve {
+            let _progress = Progress::start("measuring", None);
+            let request = Convolution::new(image.0.clone(), kernel.0.clone())
+                .mode(self.mode.mode())
+                .reals(!self.complex, !self.complex)
+                .batch(asked.batch)
+                .kernels(self.kernels)
+                .precision(asked.precision.precision());
+            let plan = device.convolution(&request)?;
+            let measured = plan.measure(timing)?;
+            // Few images say as much as many.
+            let checked = device.convolution(&request.batch(asked.batch.min(3)))?.verify()?;
+            let padded = Shape(plan.problems().padded.clone());
+            let row = Row { image, kernel, padded, parts: plan.parts().len(), measured, checked };
+            if as_json {
+                rows.push(row.as_json(device, asked.batch));
+            } else {
+                report::line(&row.as_text())?;
+            }
+        }
+        if as_json { report::json(&Value::Array(rows)) } else { Ok(()) }
+    }
+}
+
+/// One row of the table.
+struct Row<'a> {
+    image: &'a Shape,
+    kernel: &'a Shape,
+    padded: Shape,
+    parts: usize,
+    measured: Measurement,
+    checked: ConvolutionCheck,
+}
+
+impl Row<'_> {
+    fn as_text(&self) -> String {
+        let Measurement { transform_seconds, copy_seconds, .. } = self.measured;
+        format!(
+            "{:>24} {:>13} {:>5} {:>12.2} {:>10.2} {:>7.2} {:>8.1} {:>9}",
+            format!("{}:{}", self.image, self.kernel),
+            self.padded.to_string(),
+            self.parts,
+            transform_seconds * 1e6,
+            copy_seconds * 1e6,
+            self.measured.copies(),
+            self.measured.bytes_per_second() / 1e9,
+            format!("{:.1e}", self.checked.error),
+        )
+    }
+
+    fn as_json(&self, device: &Device, batch: u64) -> Value {
+        json!({
+            "convolve": [self.image.0, self.kernel.0],
+            "padded": self.padded.0,
+            "parts": self.parts,
+            "batch": batch,
+            "device": device.kind().to_string(),
+            "device_name": device.name(),
+            "seconds": self.measured.transform_seconds,
+            "seconds_best": self.measured.transform_best,
+            "copy_seconds": self.measured.copy_seconds,
+            "copies": self.measured.copies(),
+            "bytes": self.measured.bytes,
+            "gb_per_second": self.measured.bytes_per_second() / 1e9,
+            "timed_on_device": self.measured.on_device,
+            "error": self.checked.error,
+            "error_bound": self.checked.bound,
+        })
+    }
+}

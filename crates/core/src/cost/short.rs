@@ -1,0 +1,74 @@
+//! What short numbers cost: accesses of fewer bytes a thread than memory is fast with, and arithmetic, of which there is
+//! as much for fewer bytes.
+
+use crate::lower::cluster::Cut;
+use crate::lower::digits::Digits;
+use crate::lower::{edge, wide};
+use crate::pass::{Method, Operand, Pass};
+use crate::problem::{Format, Storage};
+
+/// Copies that accesses of so many bytes a thread add on one side. Copies by accesses of 4 bytes took 1.4 times as long as
+/// those of 16; the rest is by half the bytes again.
+const BY_BYTES: [(u64, f64); 2] = [(2, 0.6), (4, 0.2)];
+
+/// One side of a pass that keeps short numbers.
+struct Side {
+    /// Bytes of an access to one element.
+    bytes: u64,
+    /// Groups of threads' accesses, where neighbours may move two by two.
+    groups: Option<u32>,
+}
+
+/// What does not depend on the threads of a block.
+pub(super) struct Short {
+    sides: [Option<Side>; 2],
+    /// Bytes of a point as it is computed in over its bytes in memory.
+    pub thin: f64,
+}
+
+impl Short {
+    /// Of a pass whose tile holds so many of the repeated dimensions.
+    pub fn of(pass: &Pass, held: &[u64], digits: &Digits, cut: Option<Cut>) -> Self {
+        let bytes = |side: Operand| side.storage.real_bytes() as f64;
+        let computed = Storage::of(pass.precision).real_bytes() as f64;
+        let sides = [pass.src, pass.dst];
+        let short = [false, true].map(|writes| {
+            wide::short(sides[usize::from(writes)]).then(|| Side::of(pass, held, digits, cut, writes))
+        });
+        Self { sides: short, thin: 2.0 * computed / sides.map(bytes).iter().sum::<f64>() }
+    }
+
+    /// Copies that short accesses add where so many threads share out the tile.
+    pub fn copies(&self, threads: u32) -> f64 {
+        let side = |side: &Side| {
+            let paired = side.groups.is_some_and(|groups| wide::shared_out(groups, threads));
+            let bytes = side.bytes * if paired { u64::from(wide::PAIR) } else { 1 };
+            BY_BYTES.iter().find(|(most, _)| bytes <= *most).map_or(0.0, |(_, copies)| *copies)
+        };
+        self.sides.iter().flatten().map(side).sum()
+    }
+}
+
+impl Side {
+    fn of(pass: &Pass, held: &[u64], digits: &Digits, cut: Option<Cut>, writes: bool) -> Self {
+        let Operand { format, storage, .. } = if writes { pass.dst } else { pass.src };
+        let parts = if format == Format::Interleaved { 2 } else { 1 };
+        let bytes = parts * storage.real_bytes();
+        let plain = pass.axes.iter().all(|axis| matches!(axis.method, Method::MixedRadix(_)));
+        if !plain || pass.ends[usize::from(writes)].is_some() {
+            return Self { bytes, groups: None };
+        }
+        let mut stages = digits.stages.iter().flatten();
+        let register = if writes { stages.next_back() } else { stages.next() }.copied();
+        let strides = digits.weights(|digit| if writes { digit.os } else { digit.is });
+        let block = cut.map(|cut| if writes { cut.after } else { cut.before });
+        let layout = edge(pass, digits, (register, block), &strides, writes);
+        let own = layout.register.is_some_and(|r| strides[r] == 1 && digits.radix(r).is_multiple_of(2));
+        if own {
+            // Neighbours are a thread's own registers.
+            return Self { bytes: 2 * bytes, groups: None };
+        }
+        let groups = wide::pairable(pass, held, digits, &layout, writes).map(|_| layout.groups(digits));
+        Self { bytes, groups }
+    }
+}

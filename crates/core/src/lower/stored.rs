@@ -1,0 +1,44 @@
+//! Numbers as arrays keep them, and as they are computed in: what a caller's array keeps in another type is converted
+//! as it comes from memory, and rounded as it goes there. What lies between passes is kept as it is computed.
+
+use crate::kernel::{Cache, Type, Value};
+use crate::problem::Storage;
+
+use super::Lowering;
+
+/// The type of an array's elements.
+pub(super) const fn elem(storage: Storage) -> Type {
+    match storage {
+        Storage::F16 => Type::F16,
+        Storage::Bf16 => Type::Bf16,
+        Storage::F32 => Type::F32,
+        Storage::F64 => Type::F64,
+    }
+}
+
+impl Lowering<'_> {
+    /// Loads reals as they are computed in.
+    pub(super) fn get(
+        &mut self,
+        ptr: Value,
+        offset: i32,
+        width: u8,
+        cache: Cache,
+        on: Option<Value>,
+    ) -> Vec<Value> {
+        let kept = self.b.load(ptr, offset, width, cache, on);
+        kept.into_iter().map(|x| self.b.convert(self.real, x)).collect()
+    }
+
+    /// Stores reals as the array keeps them.
+    pub(super) fn set(&mut self, ptr: Value, offset: i32, values: &[Value], cache: Cache, on: Option<Value>) {
+        let kept = self.kept(ptr, values);
+        self.b.store(ptr, offset, &kept, cache, on);
+    }
+
+    /// Reals as the array behind a pointer keeps them.
+    pub(super) fn kept(&mut self, ptr: Value, values: &[Value]) -> Vec<Value> {
+        let elem = self.b.elem(ptr);
+        values.iter().map(|&x| self.b.convert(elem, x)).collect()
+    }
+}

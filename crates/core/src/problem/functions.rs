@@ -1,0 +1,54 @@
+//! What functions on load and store ask of a problem: that dimensions stay what their caller named.
+
+use super::{Dim, Format, Kind, Problem, Storage};
+use crate::error::Error;
+
+impl Problem {
+    /// Whether functions are such as can be.
+    pub(crate) fn check_functions(&self) -> Result<(), Error> {
+        if self.functions.is_empty() {
+            return Ok(());
+        }
+        if self.kind != Kind::Complex {
+            return Err(Error::FunctionKind);
+        }
+        self.alone("functions", "apply them in passes of their own, or leave the other out")?;
+        let lengths: Vec<u64> = self.transform.iter().chain(&self.batch).map(|dim| dim.n).collect();
+        self.functions.check(&lengths, self.precision)
+    }
+
+    /// Refuses windows, filters, and numbers that are kept in another type or without their imaginary parts, beside what
+    /// does not know of them.
+    pub(super) fn alone(&self, one: &'static str, would_work: &'static str) -> Result<(), Error> {
+        let formats = [self.input, self.output];
+        let other = if self.is_windowed() {
+            "windows"
+        } else if self.filter.is_some() {
+            "filters"
+        } else if self.kind == Kind::Complex && formats.contains(&Format::Real) {
+            "real sides of complex transforms"
+        } else if !self.functions.is_empty() && self.stored() != [Storage::of(self.precision); 2] {
+            "numbers kept in another type than they are computed in"
+        } else {
+            return Ok(());
+        };
+        Err(Error::Together { one, other, would_work })
+    }
+
+    /// The canonical form of a problem with functions: dimensions of one point go and the others are ordered, but none
+    /// is merged or turned round, since functions may look at their indices.
+    pub(super) fn canonicalise_around_functions(&mut self) {
+        let number = |dims: &[Dim], from: usize| -> Vec<(usize, Dim)> {
+            let mut numbered: Vec<(usize, Dim)> = (from..).zip(dims.iter().copied()).collect();
+            numbered.retain(|(_, dim)| dim.n > 1 || dim.at_run);
+            numbered.sort_by_key(|(_, dim)| std::cmp::Reverse(dim.os.unsigned_abs()));
+            numbered
+        };
+        let transform = number(&self.transform, 0);
+        let batch = number(&self.batch, self.transform.len());
+        let order: Vec<usize> = transform.iter().chain(&batch).map(|&(number, _)| number).collect();
+        self.functions.renumbered(&|dim| order.iter().position(|&own| own == dim));
+        self.transform = transform.into_iter().map(|(_, dim)| dim).collect();
+        self.batch = batch.into_iter().map(|(_, dim)| dim).collect();
+    }
+}

@@ -1,0 +1,196 @@
+//! To the frequencies, through a product, and back: all dimensions but the first go out as they would by themselves, one
+//! pass takes the first there, through the product and back while its lines are on the chip, and the others go home. One
+//! dimension alone is thus one pass, two are three. What is padded is not read, what is zero or cropped is not moved between
+//! the passes (`schedule/window.rs`). A first dimension that does not fit on the chip goes by columns, as a chirp's
+//! convolution does (`schedule/convolution.rs`).
+//!
+//! Reals with a filter that keeps reals real go two lines as one complex number: what comes out of the real parts is the
+//! real part of what comes out.
+
+use crate::error::Error;
+use crate::lower::tile;
+use crate::pass::{CoprimePart, Factors, Method, PartKind, Pass};
+use crate::plan::Plan;
+use crate::planner::Planner;
+use crate::problem::{Dim, Direction, Format, Problem};
+use crate::solve::padding;
+use crate::target::Limits;
+
+use super::convolution::By;
+use super::{Place, Schedule, Scheduler, no_plan};
+
+/// Schedules a problem with a filter.
+pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
+    let planner = Planner::new(limits, problem.precision);
+    let mut whole =
+        Schedule { passes: Vec::new(), regions: Vec::new(), plans: Vec::new(), fused: Vec::new() };
+    // The first dimension is one that there is something to do along.
+    let problem = &problem.clone().validated()?;
+    for part in parts(problem) {
+        let mut scheduler = Scheduler::new(&part, limits, &planner, true);
+        let plans = scheduler.filter()?;
+        whole.passes.extend(scheduler.passes);
+        // What one part has left between its passes the next one may overwrite.
+        for (at, elements) in scheduler.regions.into_iter().enumerate() {
+            match whole.regions.get_mut(at) {
+                Some(known) => *known = elements.max(*known),
+                None => whole.regions.push(elements),
+            }
+        }
+        whole.plans = plans;
+    }
+    let (_, needed) = whole.workspace(problem.precision);
+    match problem.max_workspace {
+        Some(allowed) if needed > allowed => Err(Error::Workspace { needed, allowed }),
+        _ => Ok(whole),
+    }
+}
+
+/// A problem as complex ones: reals in pairs, and what is left over alone.
+fn parts(problem: &Problem) -> Vec<Problem> {
+    let filter = problem.filter.as_ref();
+    let reals = problem.input == Format::Real && problem.output == Format::Real;
+    let paired = filter.filter(|filter| reals && filter.hermitian).and_then(|filter| {
+        let shared = |&d: &usize| filter.batch[d] == 0;
+        // Of an odd number one is left over: of a longer dimension that is less.
+        (0..problem.batch.len()).filter(shared).max_by_key(|&d| problem.batch[d].n)
+    });
+    let Some(d) = paired else { return vec![problem.clone()] };
+    let Dim { n, is, os, .. } = problem.batch[d];
+    let mut pairs = problem.clone();
+    pairs.batch[d] = Dim::new(n / 2, 2 * is, 2 * os);
+    (pairs.input, pairs.output) = (Format::Apart(is), Format::Apart(os));
+    let mut all = vec![pairs];
+    if n % 2 == 1 {
+        let last = n as i64 - 1;
+        let mut alone = problem.clone();
+        alone.batch[d].n = 1;
+        alone.input_offset = alone.input_offset.wrapping_add_signed(last * is);
+        alone.output_offset = alone.output_offset.wrapping_add_signed(last * os);
+        all.push(alone);
+    }
+    all
+}
+
+impl Scheduler<'_> {
+    /// All passes, and the plans of the dimensions.
+    fn filter(&mut self) -> Result<Vec<Plan>, Error> {
+        let problem = self.problem;
+        let (input, output) = (self.caller_side(false), self.caller_side(true));
+        let others = &problem.transform[1..];
+        let plan = |dim: &Dim| self.planner.best(dim.n).ok_or_else(|| no_plan(dim.n, self.limits));
+        // The first dimension has no plan of its own.
+        let mut plans = vec![Plan::MixedRadix(Vec::new())];
+        plans.extend(others.iter().map(plan).collect::<Result<Vec<Plan>, Error>>()?);
+        if others.is_empty() {
+            self.turn(&mut plans[0], &input, &output)?;
+        } else {
+            let between = self.workspace_of_all(&output);
+            let groups = self.groups(&mut plans, 1);
+            let mut at = &input;
+            for group in &groups {
+                let first = self.passes.len();
+                self.group(group, &plans, at, &between)?;
+                self.look_in(group, first, at);
+                group.iter().for_each(|&d| self.held[d] = problem.transform[d].n);
+                at = &between;
+            }
+            self.turn(&mut plans[0], &between, &between)?;
+            self.direction = Direction::Inverse;
+            for (i, group) in groups.iter().enumerate().rev() {
+                let first = self.passes.len();
+                let to = if i == 0 { &output } else { &between };
+                self.group(group, &plans, &between, to)?;
+                self.look_out(group, first, to);
+            }
+        }
+        if let Some(pass) = self.passes.last_mut() {
+            pass.scale *= problem.scale;
+        }
+        Ok(plans)
+    }
+
+    /// A region that holds every frequency of all dimensions but the first, and of that what input or output hold.
+    fn workspace_of_all(&mut self, like: &Place) -> Place {
+        let sides = [false, true].map(|output| super::held(self.problem, output));
+        let mut lengths: Vec<u64> = sides[0].iter().zip(&sides[1]).map(|(&a, &b)| a.max(b)).collect();
+        let others = self.problem.transform.iter().zip(&mut lengths).skip(1);
+        others.for_each(|(dim, length)| *length = dim.n);
+        self.region(&lengths, like)
+    }
+
+    /// The first dimension there, through the product and back; says by which stages.
+    fn turn(&mut self, plan: &mut Plan, src: &Place, dst: &Place) -> Result<(), Error> {
+        let n = self.problem.transform[0].n;
+        let first = self.passes.len();
+        let lengths = self.points_of(&[0]);
+        if let Some((radices, pass)) = self.turn_on_chip(&lengths, src, dst) {
+            self.passes.push(pass);
+            *plan = Plan::MixedRadix(radices);
+        } else {
+            let parts = self.parts_of(n).ok_or_else(|| no_turn(n, self.limits))?;
+            self.convolution(0, By::Filter, &parts, &lengths, src, dst);
+            *plan = Plan::Split(parts);
+        }
+        self.look_in(&[0], first, src);
+        self.look_out(&[0], first, dst);
+        Ok(())
+    }
+
+    /// The cheapest way to convolve lines in one pass; `None`: the chip does not hold them.
+    fn turn_on_chip(&self, lengths: &[u64], src: &Place, dst: &Place) -> Option<(Vec<u32>, Pass)> {
+        let n = lengths[0];
+        let mut best: Option<(f64, Vec<u32>, Pass)> = None;
+        for radices in padding::stages_of(n) {
+            let part =
+                CoprimePart { n, kind: PartKind::Filter, chirp: None, band: None, radices: radices.clone() };
+            let mut pass = self.single(0, Method::Coprime(vec![part]), lengths, src, dst);
+            self.filtered(&mut pass, 0, &[1]);
+            let Some(choice) = tile::choose(&pass, self.limits) else { continue };
+            if best.as_ref().is_none_or(|(least, ..)| choice.cost < *least) {
+                best = Some((choice.cost, radices, pass));
+            }
+        }
+        best.map(|(_, radices, pass)| (radices, pass))
+    }
+
+    /// Parts of a length whose lines do not fit on the chip: columns, and last what does.
+    fn parts_of(&self, n: u64) -> Option<Vec<Plan>> {
+        let known = padding::in_passes(n, self.planner);
+        let exact = known.into_iter().find(|parts| parts.iter().map(Plan::len).product::<u64>() == n);
+        exact.or_else(|| {
+            let middles = crate::math::factor::divisors(n).into_iter().rev();
+            let two = |last: u64| {
+                let held = |radices: &Vec<u32>| self.planner.holds_middle(radices);
+                let middle = padding::stages_of(last).into_iter().find(held)?;
+                let columns = self.planner.on_chip(n / last)?;
+                let plain = matches!(columns, Plan::MixedRadix(_)) && self.planner.takes_columns(n / last);
+                plain.then(|| vec![columns, Plan::MixedRadix(middle)])
+            };
+            middles.filter(|&last| last < n && last > 1).find_map(two)
+        })
+    }
+
+    /// Gives a pass that convolves dimension `d` its filter. `digits` are the weights in its frequency of what the pass is
+    /// repeated over, behind the other dimensions, and last of its axis.
+    pub(super) fn filtered(&self, pass: &mut Pass, d: usize, digits: &[u64]) {
+        let problem = self.problem;
+        let Some(filter) = &problem.filter else { return };
+        let strides: Vec<i64> = filter.transform.iter().chain(&filter.batch).copied().collect();
+        let others = strides.iter().enumerate().filter(|&(at, _)| at != d).map(|(_, &stride)| stride);
+        let (last, before) = digits.split_last().unwrap_or((&1, &[]));
+        let own = before.iter().map(|&weight| strides[d] * weight as i64);
+        pass.batch.iter_mut().zip(others.chain(own)).for_each(|(dim, stride)| dim.filter = stride);
+        pass.axes[0].dim.filter = strides[d] * *last as i64;
+        let (offset, span) = (filter.offset, problem.filter_span().end);
+        pass.filter = Some(Factors { offset, span, conjugate: filter.conjugate });
+    }
+}
+
+fn no_turn(n: u64, limits: &Limits) -> Error {
+    Error::Plan {
+        problem: format!("a convolution of {n} points"),
+        reason: format!("{n} is no product of factors of up to 32 that {} holds", limits.name),
+        would_work: "pad it to a length with small prime factors, or the cpu device".into(),
+    }
+}

@@ -1,0 +1,206 @@
+//! Problems of which memory does not hold every point, or has reals on a complex side: points are gathered into arrays of
+//! our own, all of them, transformed there, and those that are wanted scattered from there.
+
+use num_complex::Complex;
+use rayon::prelude::*;
+use warpfft_core::error::Side;
+use warpfft_core::problem::{Dim, Direction, Format, Growth, Placement, Problem, Window};
+use warpfft_core::program::Program;
+
+use super::plan::CpuPlan;
+use super::timing;
+use super::view::View;
+use super::{CpuReal, growth};
+use crate::device::backend::{Execute, HostJob};
+use crate::error::Error;
+use crate::measure::{Measurement, Timing};
+#[cfg(feature = "peers")]
+use crate::peers::PeerReport;
+use crate::room;
+
+/// Points of our own arrays at once, unless one transform or one in place has more.
+const POINTS: u64 = 1 << 21;
+
+/// A problem as plain transforms of packed arrays, with what gathers and scatters around them.
+pub(super) struct Around<T> {
+    problem: Problem,
+    /// So many arrays in place.
+    plan: CpuPlan<T>,
+    together: u64,
+    /// The way back from the frequencies, and where the factor of each of them lies, where they are multiplied.
+    back: Option<(CpuPlan<T>, Vec<isize>)>,
+}
+
+/// The plain problem of so many packed arrays in place.
+fn packed(problem: &Problem, together: u64) -> Problem {
+    let mut stride = 1;
+    let mut dims: Vec<Dim> = Vec::new();
+    for dim in problem.transform.iter().rev() {
+        dims.insert(0, Dim::new(dim.n, stride, stride));
+        stride *= dim.n as i64;
+    }
+    Problem {
+        transform: dims,
+        batch: vec![Dim::new(together, stride, stride)],
+        input_offset: 0,
+        output_offset: 0,
+        input: Format::Interleaved,
+        output: Format::Interleaved,
+        placement: Placement::InPlace,
+        max_workspace: None,
+        windows: Vec::new(),
+        filter: None,
+        ..problem.clone()
+    }
+}
+
+impl<T: CpuReal> Around<T> {
+    /// `make` gives the plan of a plain problem.
+    pub fn new(
+        problem: &Problem,
+        make: impl Fn(&Problem) -> Result<CpuPlan<T>, Error>,
+    ) -> Result<Self, Error> {
+        // What each index reads and writes is taken on trust below.
+        let problem = problem.clone().validated()?;
+        let (points, count) = (problem.points(), problem.batch_count());
+        // What one transform writes in place another may have still to read.
+        let in_place = problem.placement == Placement::InPlace;
+        let together = if in_place { count } else { (POINTS / points).clamp(1, count) };
+        let there = packed(&problem, together);
+        let Some(filter) = &problem.filter else {
+            return Ok(Self { plan: make(&there)?, problem, together, back: None });
+        };
+        // The factor follows the product, on the way back.
+        let plan = make(&Problem { scale: 1.0, ..there.clone() })?;
+        let back = make(&Problem { direction: Direction::Inverse, ..there })?;
+        let mut factors = vec![0];
+        for (dim, &stride) in problem.transform.iter().zip(&filter.transform) {
+            let along = |at: isize| (0..dim.n).map(move |k| at + k as isize * stride as isize);
+            factors = factors.into_iter().flat_map(along).collect();
+        }
+        Ok(Self { problem, plan, together, back: Some((back, factors)) })
+    }
+
+    /// The element of each of a side's points of the first transform, and the point's place in our array.
+    fn places(&self, side: Side) -> Vec<(isize, usize)> {
+        let problem = &self.problem;
+        let mut all = vec![(0, 0)];
+        for (d, dim) in problem.transform.iter().enumerate() {
+            let window: Window = problem.window(d, side);
+            let stride = if side == Side::Input { dim.is } else { dim.os } as isize;
+            let n = dim.n;
+            let along = |(element, place): (isize, usize)| {
+                (0..window.len).map(move |i| {
+                    (element + i as isize * stride, place * n as usize + window.point(i, n) as usize)
+                })
+            };
+            all = all.into_iter().flat_map(along).collect();
+        }
+        all
+    }
+
+    /// Where a transform begins in the input, in the output, and in the filter.
+    fn begins(&self, mut index: u64) -> [isize; 3] {
+        let problem = &self.problem;
+        let filter = problem.filter.as_ref();
+        let mut at = [problem.input_offset, problem.output_offset, filter.map_or(0, |filter| filter.offset)]
+            .map(|start| start as isize);
+        for (d, dim) in problem.batch.iter().enumerate().rev() {
+            let i = (index % dim.n) as isize;
+            let strides = [dim.is, dim.os, filter.map_or(0, |filter| filter.batch[d])];
+            at.iter_mut().zip(strides).for_each(|(at, stride)| *at += i * stride as isize);
+            index /= dim.n;
+        }
+        at
+    }
+
+    fn transform(&self, plan: &CpuPlan<T>, array: &mut [Complex<T>]) -> Result<(), Error> {
+        let output = [bytemuck::cast_slice_mut(array), &mut []];
+        plan.run(HostJob { input: None, filter: &[], output, part: None })
+    }
+
+    fn array(&self) -> Result<Vec<Complex<T>>, Error> {
+        let elements = self.problem.points().saturating_mul(self.together);
+        let bytes = elements.saturating_mul(size_of::<Complex<T>>() as u64);
+        room::ask(bytes, "processor")?;
+        let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
+        let mut array = Vec::new();
+        array.try_reserve_exact(elements as usize).map_err(full)?;
+        array.resize(elements as usize, Complex::default());
+        Ok(array)
+    }
+}
+
+impl<T: CpuReal> Execute for Around<T> {
+    fn growth(&self) -> Growth {
+        growth::of(self.problem.precision)
+    }
+
+    fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
+        timing::measure::<T>(self, &self.problem, timing)
+    }
+
+    #[cfg(feature = "peers")]
+    fn measure_beside_peers(&self, timing: Timing) -> Result<(Measurement, Vec<PeerReport>), Error> {
+        timing::beside_peers::<T>(self, &self.problem, timing)
+    }
+
+    fn program(&self) -> Option<&Program> {
+        None
+    }
+
+    fn workspace_bytes(&self) -> u64 {
+        0
+    }
+
+    fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
+        let [read, written] = self.problem.stored();
+        let output = View::<T>::writing(job.output, self.problem.output, written);
+        let input = match job.input {
+            Some(planes) => View::reading(planes, self.problem.input, read),
+            None => output.seen_as(self.problem.input),
+        };
+        // Where there is none, nothing says how its emptiness is aligned.
+        let filters: &[Complex<T>] =
+            if job.filter.is_empty() { &[] } else { bytemuck::cast_slice(job.filter) };
+        let mut array = self.array()?;
+        let [reads, writes] = [Side::Input, Side::Output].map(|side| self.places(side));
+        let (points, count) = (self.problem.points() as usize, self.problem.batch_count());
+        for first in (0..count).step_by(self.together as usize) {
+            let own = (count - first).min(self.together) as usize;
+            let items = array[..own * points].par_chunks_exact_mut(points).enumerate();
+            items.for_each(|(item, array)| {
+                let [start, ..] = self.begins(first + item as u64);
+                array.fill(Complex::default());
+                for &(element, place) in &reads {
+                    // SAFETY: the problem has been validated and the caller has checked that the arrays hold what it
+                    // spans; nothing writes the input meanwhile.
+                    array[place] = unsafe { input.get_any(start + element) };
+                }
+            });
+            self.transform(&self.plan, &mut array)?;
+            if let Some((back, factors)) = &self.back {
+                let items = array[..own * points].par_chunks_exact_mut(points).enumerate();
+                items.for_each(|(item, array)| {
+                    let start = self.begins(first + item as u64)[2];
+                    let filter = self.problem.filter.as_ref();
+                    let conjugate = filter.is_some_and(|filter| filter.conjugate);
+                    for (x, factor) in array.iter_mut().zip(factors) {
+                        let w = filters[(start + factor) as usize];
+                        *x = *x * if conjugate { w.conj() } else { w };
+                    }
+                });
+                self.transform(back, &mut array)?;
+            }
+            let items = array[..own * points].par_chunks_exact(points).enumerate();
+            items.for_each(|(item, array)| {
+                let [_, start, _] = self.begins(first + item as u64);
+                for &(element, place) in &writes {
+                    // SAFETY: as above; no two indices of a validated problem share an element of the output.
+                    unsafe { output.set_any(start + element, array[place]) };
+                }
+            });
+        }
+        Ok(())
+    }
+}

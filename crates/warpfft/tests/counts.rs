@@ -1,0 +1,328 @@
+//! Plans that leave the number of transforms open: every count on every device, beside the definition; nothing beyond it
+//! is touched, and arrays hold no more than it spans.
+
+mod cases;
+
+use cases::devices;
+use cases::real::run_plan;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
+use warpfft::core::Error as CoreError;
+use warpfft::core::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem, RealKind};
+use warpfft::core::request::Fft;
+use warpfft::core::target::Limits;
+use warpfft::{Complex, Device, DeviceKind, Error};
+
+/// Runs a plan with that count; says what is wrong.
+fn hold(device: &Device, problem: &Problem, counts: &[u64]) {
+    let plan = match device.plan(problem) {
+        Ok(plan) => plan,
+        Err(Error::Unsupported { what, .. }) if problem.precision == Precision::F64 => {
+            return println!("{device:?}: skipped, no {what}");
+        }
+        Err(error) => panic!("{device:?}: {problem:?}: {error}"),
+    };
+    for &count in counts {
+        let error = match problem.precision {
+            Precision::F32 => run_plan(&plan, Some(count), |x| x as f32),
+            Precision::F64 | Precision::DoubleSingle => run_plan(&plan, Some(count), |x| x),
+        };
+        let error = error.unwrap_or_else(|error| panic!("{device:?}: {problem:?}, {count}: {error}"));
+        let bound = 3.0 * plan.error_bound();
+        assert!(error < bound, "{device:?}: error {error:e}, {bound:e} allowed, count {count}: {problem:?}");
+    }
+}
+
+/// Holds some of many for devices that a processor stands in for, all of them for the others: whatever the list, each of
+/// its entries is run in some round.
+fn hold_some(device: &Device, all: &[(Problem, Vec<u64>)]) {
+    let share = match device.kind() {
+        DeviceKind::Sim => 3,
+        DeviceKind::Wgpu if !device.is_hardware() => 9,
+        _ => 1,
+    };
+    let first = rand::random_range(0..share);
+    all.iter().skip(first).step_by(share).for_each(|(problem, counts)| hold(device, problem, counts));
+}
+
+fn asked(fft: Fft) -> Problem {
+    fft.any_batch().build().expect("it can be")
+}
+
+/// Counts up to a most: the ends, and what no tile divides.
+fn counts(most: u64) -> Vec<u64> {
+    let mut all = vec![1, 2, 3, 7, most / 2 + 1, most - 1, most];
+    all.retain(|count| (1..=most).contains(count));
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+#[test]
+fn packed_transforms_of_every_algorithm() {
+    let shapes: [(&[u64], u64); 13] = [
+        (&[1], 5),
+        (&[8], 300),
+        (&[64], 33),
+        (&[60], 50),
+        (&[97], 20),
+        (&[1009], 5),
+        (&[2003], 3),
+        (&[1024], 9),
+        (&[35], 100),
+        (&[16, 16], 7),
+        (&[6, 5, 4], 9),
+        (&[128, 96], 3),
+        (&[16384], 3),
+    ];
+    let one = |(shape, most)| {
+        let fft = Fft::new(shape).batch(most);
+        [fft.clone(), fft.in_place()].map(|fft| (asked(fft), counts(most)))
+    };
+    for device in devices() {
+        hold_some(&device, &shapes.into_iter().flat_map(one).collect::<Vec<_>>());
+    }
+}
+
+/// Several passes, whose every second walks back to front from the last tile that there is.
+#[test]
+fn transforms_of_several_passes() {
+    let shapes = [(&[1 << 15][..], 3), (&[10_007], 3), (&[300, 200], 2), (&[512, 512], 2), (&[1 << 16], 3)];
+    let mut all: Vec<(Problem, Vec<u64>)> = Vec::new();
+    for (shape, most) in shapes {
+        all.push((asked(Fft::new(shape).batch(most)), counts(most)));
+    }
+    all.push((asked(Fft::new([1 << 15]).in_place().max_workspace(1 << 12).batch(2)), vec![1, 2]));
+    let small = Device::sim(Limits::webgpu_min());
+    for device in devices().into_iter().chain([small]) {
+        hold_some(&device, &all);
+    }
+}
+
+#[test]
+fn batches_within_and_between_the_transforms() {
+    for device in devices() {
+        // Columns: the count is of neighbours.
+        hold(&device, &asked(Fft::axes([30, 11], [0])), &counts(11));
+        hold(&device, &asked(Fft::axes([40, 64], [0]).planar()), &counts(64));
+        // The first axis of two that are repeated; the other is nearer.
+        hold(&device, &asked(Fft::axes([9, 16, 6], [1])), &counts(9));
+        // A stride of its own, backwards, on both sides.
+        let backwards = [Dim::new(6, -20, -30).at_run(), Dim::new(2, 10, 14)];
+        let problem = Fft::guru(&[Dim::new(8, 1, 1)], &backwards).offsets(120, 160).build();
+        hold(&device, &problem.expect("it stays above 0"), &counts(6));
+        // The first of a list is the outermost, wherever it lies.
+        let near = [Dim::new(5, 1, 1), Dim::new(4, 5, 80)];
+        hold(&device, &asked(Fft::guru(&[Dim::new(16, 20, 5)], &near)), &counts(5));
+        // One input for all.
+        let problem = Fft::guru(&[Dim::new(15, 1, 1)], &[Dim::new(4, 0, 15)]);
+        hold(&device, &asked(problem), &counts(4));
+    }
+}
+
+#[test]
+fn real_data() {
+    let lines: [fn(u64) -> Fft; 6] = [
+        |n| Fft::new([n]).r2c(),
+        |n| Fft::new([n]).c2r(),
+        |n| Fft::new([n]).r2r([RealKind::Dct2]),
+        |n| Fft::new([n]).r2r([RealKind::Dst1]),
+        |n| Fft::new([n]).r2r([RealKind::Dht]),
+        |n| Fft::new([n]).r2r([RealKind::Dct4]),
+    ];
+    let mut all: Vec<(Problem, Vec<u64>)> = Vec::new();
+    let mut add = |fft: Fft, most: u64| all.push((asked(fft), counts(most)));
+    for line in lines {
+        [1, 2, 9, 16, 97, 210].into_iter().for_each(|n| add(line(n).batch(7), 7));
+        add(line(60).batch(5).in_place(), 5);
+    }
+    add(Fft::new([6, 10]).r2c().batch(5), 5);
+    add(Fft::new([7, 9]).c2r().batch(4).f64(), 4);
+    add(Fft::axes([6, 5, 12], [1, 2]).r2c(), 6);
+    add(Fft::new([4, 6]).r2r([RealKind::Dct2]).batch(5), 5);
+    // Longer than a tile of some: folds are passes of their own.
+    add(Fft::new([12_000]).r2c().batch(3), 3);
+    add(Fft::new([9001]).c2r().batch(2), 2);
+    for device in devices() {
+        hold_some(&device, &all);
+    }
+}
+
+/// Any descriptor: dimensions in any order of memory, gaps between them, some walked backwards.
+fn some_problem(random: &mut StdRng) -> Problem {
+    let rank = random.random_range(2..=4);
+    let lengths: Vec<u64> = (0..rank).map(|_| random.random_range(1..=[40, 12, 7, 5][rank - 1])).collect();
+    let in_place = random.random_range(0..3) == 0;
+    let (is, input_offset) = some_strides(random, &lengths);
+    let (os, output_offset) =
+        if in_place { (is.clone(), input_offset) } else { some_strides(random, &lengths) };
+    let dims = lengths.iter().zip(is.iter().zip(&os)).map(|(&n, (&is, &os))| Dim::new(n, is, os));
+    let mut transform: Vec<Dim> = dims.collect();
+    let mut batch = transform.split_off(random.random_range(0..rank.min(3)));
+    let own = random.random_range(0..batch.len());
+    batch[own].at_run = true;
+    let mut format = || if random.random() { Format::Planar } else { Format::Interleaved };
+    let (input, output) = (format(), format());
+    let problem = Problem {
+        kind: Kind::Complex,
+        transform,
+        batch,
+        input_offset,
+        output_offset,
+        precision: if random.random() { Precision::F32 } else { Precision::F64 },
+        input: if in_place { output } else { input },
+        output,
+        placement: if in_place { Placement::InPlace } else { Placement::OutOfPlace },
+        direction: if random.random() { Direction::Forward } else { Direction::Inverse },
+        scale: random.random_range(0.1..3.0),
+        storage: [None; 2],
+        windows: Vec::new(),
+        filter: None,
+        max_workspace: None,
+        functions: Default::default(),
+    };
+    problem.validated().expect("its elements lie apart")
+}
+
+/// Strides that keep all elements apart, and the offset that keeps the lowest above 0.
+fn some_strides(random: &mut StdRng, lengths: &[u64]) -> (Vec<i64>, u64) {
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.shuffle(random);
+    let mut strides = vec![0; lengths.len()];
+    let mut reach = random.random_range(1..=3);
+    let mut offset = random.random_range(0..4);
+    for axis in order {
+        let last = lengths[axis] as i64 - 1;
+        strides[axis] = reach;
+        reach = reach * lengths[axis] as i64 + random.random_range(0..4);
+        if random.random_range(0..4) == 0 {
+            offset += (last * strides[axis]) as u64;
+            strides[axis] = -strides[axis];
+        }
+    }
+    (strides, offset)
+}
+
+#[test]
+fn any_layout_with_any_count() {
+    for device in devices() {
+        let seeds = if device.kind() == DeviceKind::Wgpu && !device.is_hardware() { 8 } else { 150 };
+        for seed in 0..seeds {
+            let random = &mut StdRng::seed_from_u64(seed);
+            let problem = some_problem(random);
+            let most = problem.at_run().expect("a dimension is counted").n;
+            hold(&device, &problem, &[random.random_range(1..=most), most]);
+        }
+    }
+}
+
+#[test]
+fn a_count_of_nothing_touches_nothing() {
+    for device in devices() {
+        let plan = device.plan(&asked(Fft::new([16]).batch(4))).expect("it fits every device");
+        let mut output = vec![Complex::new(3.0_f32, 4.0); 16];
+        let before = output.clone();
+        plan.run_host_batch(0, &[] as &[Complex<f32>], &mut output).expect("there is nothing to do");
+        assert_eq!(output, before);
+        assert_eq!(plan.elements_at(0).expect("it may be"), [0, 0]);
+    }
+}
+
+#[test]
+fn whole_runs_take_the_most() {
+    for device in devices() {
+        let plan = device.plan(&asked(Fft::new([24]).batch(10))).expect("it fits every device");
+        let error = run_plan(&plan, None, |x| x as f32).expect("it runs");
+        assert!(error < 1e-6, "{error:e}");
+        let found = plan.verify().expect("it runs");
+        assert!(found.holds(), "{found}");
+    }
+}
+
+#[test]
+fn wrong_counts_are_told() {
+    for device in devices() {
+        let plan = device.plan(&asked(Fft::new([16]).batch(4))).expect("it fits every device");
+        let (input, mut output) = (vec![Complex::new(0.0_f32, 0.0); 64], vec![Complex::default(); 64]);
+        let more = plan.run_host_batch(5, &input, &mut output);
+        assert_eq!(more, Err(Error::Core(CoreError::Count { count: 5, most: 4 })));
+        let short = plan.run_host_batch(3, &input[..47], &mut output);
+        assert!(matches!(short, Err(Error::BufferTooSmall { needed: 48, got: 47, .. })), "{short:?}");
+        let fixed = device.plan(&Fft::new([16]).batch(4).build().expect("it can be")).expect("it fits");
+        let fixed = fixed.run_host_batch(3, &input, &mut output);
+        assert_eq!(fixed, Err(Error::Core(CoreError::CountFixed { count: 3, n: 4 })));
+    }
+}
+
+#[test]
+fn what_cannot_be_counted_is_refused() {
+    let refused = |fft: Fft| fft.build().expect_err("it cannot be");
+    assert_eq!(refused(Fft::new([8]).any_batch()), CoreError::CountNothing);
+    let counted = Dim::new(4, 8, 8).at_run();
+    assert_eq!(
+        refused(Fft::guru(&[], &[counted, Dim::new(3, 32, 32).at_run()])),
+        CoreError::CountTwice { dims: 2 }
+    );
+    let many = Fft::new([1]).batch(1 << 31).any_batch();
+    assert!(matches!(refused(many), CoreError::CountLimit { n, .. } if n == 1 << 31));
+    let turned = Fft::guru(&[Dim::new(4, 1, 4)], &[Dim::new(4, 4, 1)]).in_place();
+    assert!(turned.clone().build().is_ok());
+    assert_eq!(refused(turned.any_batch()), CoreError::CountInPlace { is: 4, os: 1 });
+    let mut problem = Fft::new([8]).batch(4).build().expect("it can be");
+    problem.transform[0].at_run = true;
+    assert_eq!(problem.validated(), Err(CoreError::CountTransform));
+}
+
+#[cfg(feature = "wgpu")]
+#[test]
+fn several_counts_are_recorded_in_one_encoder() {
+    use warpfft::device::wgpu::WgpuBuffers;
+
+    let Ok(device) = Device::wgpu() else { return println!("no wgpu adapter: skipped") };
+    let plan = device.plan(&asked(Fft::new([32]).batch(5000))).expect("it fits every device");
+    let (gpu, queue) = plan.wgpu_device().expect("it is a wgpu plan");
+    let most = 3000_u64;
+    let data: Vec<Complex<f32>> = (0..32 * most).map(|i| Complex::new((i % 7) as f32, 1.0)).collect();
+    let bytes = 8 * data.len() as u64;
+    let buffer = |usage| {
+        gpu.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: bytes,
+            usage,
+            mapped_at_creation: false,
+        })
+    };
+    let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
+    let (from, to) = (buffer(storage), buffer(storage));
+    let backs: Vec<_> =
+        (0..2).map(|_| buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)).collect();
+    queue.write_buffer(&from, 0, bytemuck::cast_slice(&data));
+    let buffers =
+        WgpuBuffers { input: [Some((&from, 0)), None], output: [Some((&to, 0)), None], filter: None };
+    assert!(matches!(plan.bind_wgpu(&buffers), Err(Error::BufferTooSmall { .. })));
+    assert!(plan.bind_wgpu_batch(most + 1, &buffers).is_err());
+    let bound = plan.bind_wgpu_batch(most, &buffers).expect("the buffers fit");
+    let mut encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    assert!(bound.encode_batch(&mut encoder, most + 1).is_err());
+    let counts = [2100, 2999];
+    for (count, back) in counts.into_iter().zip(&backs) {
+        bound.encode_batch(&mut encoder, count).expect("it was bound for more");
+        encoder.copy_buffer_to_buffer(&to, 0, back, 0, bytes);
+    }
+    bound.encode_batch(&mut encoder, 0).expect("nothing is to be done");
+    queue.submit([encoder.finish()]);
+    for (count, back) in counts.into_iter().zip(&backs) {
+        back.map_async(wgpu::MapMode::Read, .., |mapped| mapped.expect("it maps"));
+        gpu.poll(wgpu::PollType::wait_indefinitely()).expect("the device works");
+        let view = back.get_mapped_range(..).expect("it is mapped");
+        let got: &[Complex<f32>] = bytemuck::cast_slice(&view);
+        // Sums of the lines; buffers start as zeros.
+        let line = |at: u64| &got[(32 * at) as usize..][..32];
+        let sum = |at: u64| data[(32 * at) as usize..][..32].iter().sum::<Complex<f32>>();
+        for at in [0, count / 2, count - 1] {
+            assert!((line(at)[0] - sum(at)).norm() < 1e-3, "{count}: line {at}");
+        }
+        assert!(line(count).iter().all(|x| *x == Complex::default()), "{count}: beyond it");
+    }
+}

@@ -1,0 +1,211 @@
+//! Functions on load and store, on every device, beside the reference, which applies them to each element.
+
+mod cases;
+
+use cases::devices;
+use cases::real::{run, run_plan};
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
+use warpfft::core::Error as CoreError;
+use warpfft::core::function::{Place, Value};
+use warpfft::core::problem::{Dim, Precision, Problem};
+use warpfft::core::program::Compiled;
+use warpfft::core::request::Fft;
+use warpfft::core::target::Limits;
+use warpfft::{Device, DeviceKind, Error};
+
+fn hold(device: &Device, asked: &Fft) {
+    for precision in [Precision::F32, Precision::F64] {
+        let problem = asked.clone().precision(precision).build().expect("it can be");
+        let error = match precision {
+            Precision::F32 => run(device, &problem, |x| x as f32),
+            Precision::F64 | Precision::DoubleSingle => run(device, &problem, |x| x),
+        };
+        let bound = problem.error_bound() * 4.0;
+        match error {
+            Ok(error) => assert!(error < bound, "{device:?}: {error:e}, {bound:e} allowed: {problem:?}"),
+            Err(Error::Unsupported { what, .. } | Error::Core(CoreError::Unsupported { what, .. })) => {
+                println!("{device:?} skipped: {what}");
+            }
+            Err(error) => panic!("{device:?}: {error}: {problem:?}"),
+        }
+    }
+}
+
+/// Some of many for devices that a processor stands in for.
+fn hold_some(device: &Device, all: &[Fft]) {
+    let share = match device.kind() {
+        DeviceKind::Sim => 2,
+        DeviceKind::Wgpu if !device.is_hardware() => 5,
+        _ => 1,
+    };
+    let first = rand::random_range(0..share);
+    all.iter().skip(first).step_by(share).for_each(|asked| hold(device, asked));
+}
+
+/// Every operation, and the indices of an axis.
+#[allow(clippy::needless_pass_by_value, reason = "it is called as closures are")]
+fn odd(x: Value, at: Place) -> Value {
+    let t = (at.axis(0) - 7.5).abs() / 16.0;
+    let weight = (t.clone() + 1.0).sqrt().min(1.75).max(1.0 - t.clone());
+    let sign = 1.0 - 2.0 * at.axis_modulo(0, 3).if_less(0.5, 1.0, 0.0);
+    x.conj() * weight * sign + Value::new(t.clone(), -t)
+}
+
+/// What zeros become is not zero, and dividing by them is infinite: padding must not see it.
+fn poison(x: Value, _: Place) -> Value {
+    Value::new(1.0 / (x.re.clone().abs() + x.im.clone().abs()), x.re)
+}
+
+#[test]
+fn windows_powers_and_every_operation() {
+    let mut all = Vec::new();
+    for n in [1, 2, 8, 60, 64, 97, 1000, 1009, 2003, 4096] {
+        let asked = Fft::new([n]).batch(5);
+        all.push(asked.clone().on_load(odd));
+        all.push(asked.clone().in_place().scale(0.5).on_store(odd));
+        all.push(asked.clone().inverse().planar().on_load(odd).on_store(|x, _| (x.norm_sqr() + 1.0).sqrt()));
+        all.push(
+            asked.on_load(|x, at| x * (at.batch(0) + 1.0)).on_store(|x, at| x / (at.batch(0) * 2.0 + 1.0)),
+        );
+    }
+    for device in devices() {
+        hold_some(&device, &all);
+    }
+}
+
+#[test]
+fn padding_sees_nothing_of_them() {
+    for device in devices() {
+        for n in [97, 2003, 10_007] {
+            hold(&device, &Fft::new([n]).batch(2).on_load(poison));
+        }
+    }
+}
+
+#[test]
+fn lines_of_several_passes_and_more_dimensions() {
+    let checkered =
+        |x: Value, at: Place| x * (1.0 - 2.0 * (at.axis_modulo(0, 2) - at.axis_modulo(1, 2)).abs());
+    let ramp = |x: Value, at: Place| x * (at.axis(0) * 3.0 + at.axis(1) + 1.0) + Value::from(at.axis(1));
+    let all = [
+        Fft::new([1 << 15]).on_load(odd).on_store(odd),
+        Fft::new([1 << 15]).in_place().max_workspace(1 << 12).on_load(odd).on_store(odd),
+        Fft::new([10_007]).on_store(odd),
+        Fft::new([1 << 16]).batch(2).on_load(odd),
+        Fft::new([12, 20]).batch(3).on_load(ramp).on_store(checkered),
+        Fft::new([300, 200]).on_load(checkered).on_store(ramp),
+        Fft::new([512, 512]).in_place().on_load(ramp),
+        Fft::axes([9, 16, 6], [1]).on_load(ramp).on_store(|x, at| x * at.axis(2)),
+        Fft::axes([9, 16], [0]).on_load(ramp).on_store(ramp),
+        Fft::guru(&[Dim::new(12, 1, 12)], &[Dim::new(12, 12, 1)]).in_place().on_load(odd).on_store(odd),
+    ];
+    let small = Device::sim(Limits::webgpu_min());
+    for device in devices().into_iter().chain([small]) {
+        hold_some(&device, &all);
+    }
+}
+
+#[test]
+fn any_layout_with_indices_of_every_dimension() {
+    for device in devices() {
+        let seeds = if device.kind() == DeviceKind::Wgpu && !device.is_hardware() { 6 } else { 80 };
+        for seed in 0..seeds {
+            let random = &mut StdRng::seed_from_u64(seed);
+            let (own, all) = (random.random_range(0..3), random.random_range(1..=4));
+            let lengths: Vec<u64> =
+                (0..all).map(|_| random.random_range(1..=[60, 14, 8, 6][all - 1])).collect();
+            let (is, from) = strides(random, &lengths);
+            let (os, to) = strides(random, &lengths);
+            let dims: Vec<Dim> =
+                lengths.iter().zip(is.iter().zip(&os)).map(|(&n, (&is, &os))| Dim::new(n, is, os)).collect();
+            let (transform, batch) = dims.split_at(own.min(all));
+            let place = |at: &Place, factor: f64| {
+                let own = (0..transform.len()).map(|axis| at.axis(axis));
+                let mut indices = own.chain((0..batch.len()).map(|d| at.batch(d)));
+                let first = indices.next().expect("there is a dimension");
+                indices.fold(first * factor, |sum, index| sum * 0.5 + index) + 1.0
+            };
+            let asked = Fft::guru(transform, batch).offsets(from, to);
+            let asked = asked.on_load(|x, at| x * place(&at, 0.25)).on_store(|x, at| x / place(&at, 2.0));
+            hold(&device, &asked);
+        }
+    }
+}
+
+/// Strides that keep all elements apart, and the offset that keeps the lowest above 0.
+fn strides(random: &mut StdRng, lengths: &[u64]) -> (Vec<i64>, u64) {
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.shuffle(random);
+    let (mut strides, mut reach, mut offset) = (vec![0; lengths.len()], random.random_range(1..=3), 0);
+    for axis in order {
+        strides[axis] = reach;
+        if random.random_range(0..4) == 0 {
+            offset += (lengths[axis] - 1) * reach as u64;
+            strides[axis] = -reach;
+        }
+        reach = reach * lengths[axis] as i64 + random.random_range(0..4);
+    }
+    (strides, offset)
+}
+
+#[test]
+fn one_plan_for_any_batch_has_them_too() {
+    for device in devices() {
+        let asked = Fft::new([60]).batch(20).any_batch();
+        let asked = asked.on_load(|x, at| x * (at.batch(0) + at.axis(0))).on_store(odd);
+        let plan = device.plan(&asked.build().expect("it can be")).expect("it fits");
+        for count in [1, 7, 20] {
+            let error = run_plan(&plan, Some(count), |x| x as f32).expect("it runs");
+            assert!(error < 2e-6, "{device:?}: {error:e}");
+        }
+        assert!(plan.verify().expect("it runs").holds());
+    }
+}
+
+/// No pass is added, and it says what is applied.
+#[test]
+fn functions_share_the_passes_that_there_are() {
+    let passes = |problem: &Problem, limits: &Limits| {
+        Compiled::of(problem, limits).expect("it compiles").schedule.passes.len()
+    };
+    for limits in [Limits::h200(), Limits::webgpu_min()] {
+        for asked in [Fft::new([1024]).batch(9), Fft::new([1 << 16]), Fft::new([64, 64]), Fft::new([10_007])]
+        {
+            let plain = asked.clone().build().expect("it can be");
+            let applied = asked.on_load(odd).on_store(odd).build().expect("it can be");
+            assert_eq!(passes(&applied, &limits), passes(&plain, &limits));
+        }
+    }
+    let problem = Fft::new([16]).on_store(|x, _| x.norm_sqr()).build().expect("it can be");
+    let text = warpfft::core::explain::explain(&problem, &Limits::h200()).expect("it compiles").to_string();
+    assert!(text.contains("on store: (re * re) + (im * im)"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_is_told() {
+    let refused = |fft: Fft| fft.build().expect_err("it cannot be");
+    let line = || Fft::new([8]).batch(3);
+    assert_eq!(
+        refused(line().on_load(|x, at| x * at.axis(1))),
+        CoreError::FunctionDimension { dim: 1, dims: 1 }
+    );
+    assert_eq!(
+        refused(line().on_load(|x, at| x * at.batch(1))),
+        CoreError::FunctionDimension { dim: 2, dims: 2 }
+    );
+    assert_eq!(refused(line().r2c().on_load(|x, _| x * 2.0)), CoreError::FunctionKind);
+    assert_eq!(refused(line().on_load(|x, _| x * 1e300)), CoreError::FunctionConstant { value: 1e300 });
+    assert!(line().f64().on_load(|x, _| x * 1e300).build().is_ok());
+    let long = line()
+        .on_store(|x, at| (0..1000).fold(x, |x, k| x * at.axis(0) + Value::from(at.axis(0) * f64::from(k))));
+    assert!(matches!(refused(long), CoreError::FunctionNodes { .. }));
+    let mut leaked = None;
+    let _ = line().on_load(|x, _| {
+        leaked = Some(x.clone());
+        x
+    });
+    let leaked = leaked.expect("the closure was called");
+    assert_eq!(refused(line().on_load(|x, _| x + leaked)), CoreError::FunctionForeign);
+}

@@ -1,0 +1,134 @@
+//! Windows (padding, cropping, shifts) on every device, against the reference in double-double precision; nothing outside
+//! of the output is touched, which the plan's own check makes sure of.
+
+mod cases;
+
+use rand::rngs::StdRng;
+use rand::seq::{IndexedRandom, SliceRandom};
+use rand::{Rng, SeedableRng};
+use warpfft::core::error::Side;
+use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem, Window};
+use warpfft::core::request::Fft;
+use warpfft::{Complex, Device};
+
+fn check(device: &Device, problem: &Problem) {
+    if problem.precision == Precision::F64 && device.limits().is_some_and(|limits| !limits.f64) {
+        return;
+    }
+    let plan = device.plan(problem).unwrap_or_else(|error| panic!("{device:?} {problem:?}: {error}"));
+    let found = plan.verify().unwrap_or_else(|error| panic!("{device:?} {problem:?}: {error}"));
+    assert!(found.holds(), "{device:?} {problem:?}: {found}");
+}
+
+fn random_window(random: &mut StdRng, n: u64) -> Window {
+    match random.random_range(0..4) {
+        0 => Window::whole(n),
+        1 => Window::new(0, random.random_range(1..=n)),
+        2 => Window::new((n - n / 2) % n, n),
+        _ => Window::new(random.random_range(0..n), random.random_range(1..=n)),
+    }
+}
+
+/// A random problem of up to three dimensions in a random layout.
+fn random_problem(random: &mut StdRng) -> Option<Problem> {
+    let rank = random.random_range(1..=3_usize);
+    let lengths: &[u64] = match rank {
+        1 => &[5, 32, 77, 127, 360, 1024, 1031, 4000],
+        2 => &[3, 8, 15, 32, 53, 64],
+        _ => &[2, 4, 7, 9, 12],
+    };
+    let shape: Vec<u64> = (0..rank).filter_map(|_| lengths.choose(random).copied()).collect();
+    let in_place = random.random_bool(0.25);
+    let mut windows: Vec<[Window; 2]> =
+        shape.iter().map(|&n| [random_window(random, n), random_window(random, n)]).collect();
+    if in_place {
+        windows.iter_mut().for_each(|own| own[1].len = own[0].len);
+    }
+    let batch = random.random_range(1..5_u64);
+    let mut order: Vec<usize> = (0..=rank).collect();
+    let mut strides = |random: &mut StdRng, side: usize, shuffled: bool| {
+        if shuffled {
+            order.shuffle(random);
+        }
+        let (mut all, mut next) = (vec![0; rank + 1], random.random_range(1..3_i64));
+        for &d in &order {
+            all[d] = next;
+            next =
+                next * if d < rank { windows[d][side].len } else { batch } as i64 + random.random_range(0..3);
+        }
+        all
+    };
+    let is = strides(random, 0, true);
+    let os = if in_place { is.clone() } else { strides(random, 1, true) };
+    let format = if random.random_bool(0.3) { Format::Planar } else { Format::Interleaved };
+    Problem {
+        transform: (0..rank).map(|d| Dim::new(shape[d], is[d], os[d])).collect(),
+        batch: vec![Dim::new(batch, is[rank], os[rank])],
+        windows,
+        input: format,
+        output: format,
+        input_offset: 1,
+        output_offset: 1,
+        placement: if in_place { Placement::InPlace } else { Placement::OutOfPlace },
+        direction: if random.random() { Direction::Forward } else { Direction::Inverse },
+        precision: if random.random_bool(0.7) { Precision::F32 } else { Precision::F64 },
+        scale: 0.5,
+        ..cases::packed(&[1], 1)
+    }
+    .validated()
+    .ok()
+}
+
+#[test]
+fn random_windows_in_random_layouts() {
+    for device in cases::devices() {
+        let mut random = StdRng::seed_from_u64(7);
+        let mut left = if device.is_hardware() { 200 } else { 40 };
+        while left > 0 {
+            if let Some(problem) = random_problem(&mut random) {
+                check(&device, &problem);
+                left -= 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn long_lines_and_images() {
+    for device in cases::devices() {
+        let asked = [
+            Fft::new([1 << 15]).pad(&[20_000]).shift_output(),
+            Fft::new([1 << 15]).shift_input().window(Side::Output, 0, Window::new(32_000, 1500)),
+            Fft::new([65_537]).pad(&[1000]).crop(&[40_000]),
+            Fft::new([256, 180]).pad(&[100, 90]).shift_output().batch(2),
+            Fft::new([128, 128]).shift_input().crop(&[31, 40]).inverse(),
+            Fft::new([24, 20, 28]).pad(&[12, 10, 14]).crop(&[24, 20, 3]).f64(),
+        ];
+        for fft in asked {
+            check(&device, &fft.build().expect("it is possible"));
+        }
+    }
+}
+
+#[test]
+fn shifts_are_those_of_numpy() {
+    let x: Vec<Complex<f32>> = (0..5).map(|i| Complex::new(i as f32, 1.0)).collect();
+    for device in cases::devices() {
+        let run = |fft: Fft| {
+            let mut out = vec![Complex::default(); 5];
+            let plan = device.plan(&fft.build().expect("it is possible")).expect("it plans");
+            plan.run_host(&x, &mut out).expect("it runs");
+            out
+        };
+        let plain = run(Fft::new([5]));
+        let shifted = run(Fft::new([5]).shift_output());
+        // fftshift moves index 0 to index 5 / 2.
+        assert!((0..5).all(|k| (shifted[(k + 2) % 5] - plain[k]).norm() < 1e-5), "{shifted:?}");
+        let from_middle = run(Fft::new([5]).shift_input());
+        let sum = Complex::new(10.0, 5.0);
+        assert!((from_middle[0] - sum).norm() < 1e-5);
+        // Two places forward in time is a turn by two frequencies.
+        let turn = Complex::from_polar(1.0, 2.0 * std::f32::consts::TAU / 5.0);
+        assert!((from_middle[1] - plain[1] * turn).norm() < 1e-4, "{from_middle:?}");
+    }
+}
