@@ -248,6 +248,8 @@ impl Rewriting<'_> {
             (Op::Add, &[a, b]) => self.exact.sum(self.pair(a)?, self.pair(b)?),
             (Op::Sub, &[a, b]) => self.exact.difference(self.pair(a)?, self.pair(b)?),
             (Op::Mul, &[a, b]) => self.exact.product(self.pair(a)?, self.pair(b)?),
+            (Op::Div, &[a, b]) => self.exact.quotient(self.pair(a)?, self.pair(b)?),
+            (Op::Sqrt, &[a]) => self.exact.root(self.pair(a)?),
             (Op::Fma, &[a, b, c]) => self.exact.product_sum(self.pair(a)?, self.pair(b)?, self.pair(c)?),
             (Op::Neg, &[a]) => self.exact.negative(self.pair(a)?),
             (Op::Select, &[on, a, b]) => self.exact.chosen(self.single(on)?, self.pair(a)?, self.pair(b)?),

@@ -142,6 +142,14 @@ impl Exact {
         // In this order every sum is exact.
         let ([high_a, low_a], [high_b, low_b]) = (self.halves(a), self.halves(b));
         let mut error = self.real(Op::Fma, &[high_a, high_b, minus]);
+        if a == b && !self.is_zero(low_a) {
+            // The products of unlike halves are equal, and next to each other they would share both factors.
+            let twice = self.real(Op::Add, &[low_a, low_a]);
+            let cross = self.real(Op::Mul, &[high_a, twice]);
+            error = self.plus(Guard::Inner, error, cross);
+            let last = self.real(Op::Mul, &[low_a, low_a]);
+            return [product, self.plus(Guard::Inner, error, last)];
+        }
         if !self.is_zero(low_b) {
             let cross = self.real(Op::Mul, &[high_a, low_b]);
             error = self.plus(Guard::Inner, error, cross);
@@ -231,6 +239,41 @@ impl Exact {
         let product = self.product(a, b);
         let sum = self.sum(product, c);
         self.in_order(sum)
+    }
+
+    /// `a / b`. What the rounded quotient leaves is divided again, twice: shading languages allow it errors of some units
+    /// in the last place.
+    pub fn quotient(&mut self, a: Pair, b: Pair) -> Pair {
+        let b = if b.ordered { b } else { self.in_order(b) };
+        let zero = self.float(0.0);
+        let mut all = Pair { hi: self.real(Op::Div, &[a.hi, b.hi]), lo: zero, ordered: true };
+        for _ in 0..2 {
+            let taken = self.product(all, b);
+            let rest = self.difference(a, taken);
+            let rest = self.single(rest);
+            let hi = self.real(Op::Div, &[rest, b.hi]);
+            let sum = self.sum(all, Pair { hi, lo: zero, ordered: true });
+            all = self.in_order(sum);
+        }
+        all
+    }
+
+    /// The square root: two means of what was found and of the number divided by it (Heron), each of which squares the
+    /// relative error.
+    pub fn root(&mut self, a: Pair) -> Pair {
+        let a = if a.ordered { a } else { self.in_order(a) };
+        let (zero, half) = (self.float(0.0), self.constant(0.5));
+        let first = Pair { hi: self.real(Op::Sqrt, &[a.hi]), lo: zero, ordered: true };
+        let mut all = first;
+        for _ in 0..2 {
+            let other = self.quotient(a, all);
+            let sum = self.sum(all, other);
+            let sum = self.in_order(sum);
+            all = self.product(sum, half);
+        }
+        // Nothing is divided by the root of zero.
+        let positive = self.op(Op::Cmp(Cmp::Gt), Type::Bool, &[a.hi, zero]);
+        self.chosen(positive, all, first)
     }
 
     fn is_zero(&self, value: Value) -> bool {

@@ -93,6 +93,20 @@ fn pairs_compute_what_doubles_do() {
     hold("fma", 12.0, chain, |a, b, c, _| {
         [a.mul_add(b, c).mul_add(b, a), ((a * b).abs() + c.abs()) * b.abs() + a.abs()]
     });
+    hold("square", 5.0, |b, [x, ..]| b.mul(x, x), |a, _, _, _| [a * a, a * a]);
+    let quotient = |b: &mut Builder, [x, y, ..]: [Value; 4]| {
+        let zero = b.float(Type::F64, 0.0);
+        let there = b.cmp(Cmp::Ne, y, zero);
+        let quotient = b.binary(Op::Div, x, y);
+        b.select(there, quotient, zero)
+    };
+    hold("div", 12.0, quotient, |a, b, _, _| if b == 0.0 { [0.0; 2] } else { [a / b, (a / b).abs()] });
+    let root = |b: &mut Builder, [x, ..]: [Value; 4]| {
+        let minus = b.neg(x);
+        let size = b.binary(Op::Max, x, minus);
+        b.pure(Op::Sqrt, Type::F64, &[size])
+    };
+    hold("sqrt", 12.0, root, |a, _, _, _| [a.abs().sqrt(); 2]);
     hold("neg", 0.0, |b, [x, ..]| b.neg(x), |a, _, _, _| [-a, a]);
     hold("min", 0.0, |b, [x, y, ..]| b.binary(Op::Min, x, y), |a, b, _, _| [a.min(b), 0.0]);
     hold("max", 0.0, |b, [x, y, ..]| b.binary(Op::Max, x, y), |a, b, _, _| [a.max(b), 0.0]);
@@ -171,7 +185,7 @@ fn conversions() {
         b.convert(Type::F64, wide)
     });
     for (i, got) in got.into_iter().enumerate() {
-        let want = ((i as u32).wrapping_mul(1_048_573) as u64 * 65_537) as f64;
+        let want = (u64::from((i as u32).wrapping_mul(1_048_573)) * 65_537) as f64;
         assert!((got - want).abs() <= want * UNIT, "{i}: {got} {want}");
     }
 }
