@@ -96,6 +96,7 @@ pub struct Convolve {
     /// Width of the numbers that are computed with and written
     ///
     /// Default: f32 if both inputs are float16, float32 or complex64, else f64, as in numpy.
+    /// double-single computes with pairs of f32, about 48 bits, also on devices without f64; files hold f64.
     #[arg(long, value_enum)]
     precision: Option<PrecisionArg>,
 

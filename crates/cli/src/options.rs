@@ -42,7 +42,7 @@ pub enum PrecisionArg {
     F32,
     /// Double: complex128, float64
     F64,
-    /// Computed with pairs of singles, about 48 bits, on devices without doubles too; complex128 and float64 in files
+    /// About 48 bits from pairs of singles, on devices without doubles too: complex128, float64
     DoubleSingle,
 }
 

@@ -1,6 +1,6 @@
 //! Writes the PTX of a spread of planned kernels for sm_75, sm_80 and sm_90 into a folder, for the assembler to
-//! judge: `cargo run --example planned_ptx -- FOLDER && .ci/ptxas FOLDER`. After the folder, precisions to write:
-//! `f32`, `f64` (these two unless others are named), `double-single`.
+//! judge: `cargo run --example planned_ptx -- FOLDER && .ci/ptxas FOLDER`. After the folder, precisions to write, unless
+//! all: `f32`, `f64`, `double-single`.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -83,14 +83,11 @@ fn convolved(precision: Precision) -> Result<Vec<Problem>, Error> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("usage: planned_ptx FOLDER")?;
     std::fs::create_dir_all(&folder)?;
-    let mut wanted: Vec<String> = std::env::args().skip(2).collect();
-    if wanted.is_empty() {
-        // Of double-single kernels some spill still (docs/notes/double-single.md).
-        wanted = vec!["f32".into(), "f64".into()];
-    }
-    let all = [("f32", Precision::F32), ("f64", Precision::F64), ("double-single", Precision::DoubleSingle)];
-    let taken = all.iter().filter(|(name, _)| wanted.iter().any(|other| other == name));
-    let precisions: Vec<Precision> = taken.map(|&(_, precision)| precision).collect();
+    let wanted: Vec<String> = std::env::args().skip(2).collect();
+    let taken =
+        |precision: &Precision| wanted.is_empty() || wanted.iter().any(|name| name == precision.name());
+    let all = [Precision::F32, Precision::F64, Precision::DoubleSingle];
+    let precisions: Vec<Precision> = all.into_iter().filter(taken).collect();
     let mut seen = HashSet::new();
     for limits in [Limits::h200(), Limits::a100(), Limits::t4()] {
         let Api::Ptx { sm } = limits.api else { continue };

@@ -102,7 +102,7 @@ impl Model<'_> {
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
         let beside = if wide { scratch } else { scratch / 2 };
-        let least = 2 * words * per_thread + beside + 18 + 6 * words;
+        let least = 2 * words * per_thread + beside + 18 + 6 * words + self.of_pairs(per_thread);
         let asked = blocks == 1 && most >= 2 && uneven == 0 && least <= file / 2;
         let (blocks, told, registers) =
             if asked { (2, 2, file / 2 / 8 * 8) } else { (blocks, told, registers) };
@@ -167,8 +167,6 @@ impl Model<'_> {
             (true, false) => 24 * (words - 1),
             (false, _) => 0,
         };
-        // What a sum of pairs needs for itself.
-        let pairs = if self.pairs { 8 } else { 0 };
         2 * words * demand.per_thread
             + demand.scratch
             + beside
@@ -176,7 +174,18 @@ impl Model<'_> {
             + twiddles
             + long
             + folds
-            + pairs
+            + self.of_pairs(demand.per_thread)
+    }
+
+    /// Registers that pairs of singles need beside those of doubles, as the assembler was seen to spill without them: for
+    /// the sums and products that are under way, more where roots are loaded ahead for them.
+    fn of_pairs(&self, per_thread: u32) -> u32 {
+        match (self.pairs, self.twiddled, per_thread) {
+            (false, ..) => 0,
+            (true, false, _) => 16,
+            (true, true, ..=24) => 32,
+            (true, true, _) => 56,
+        }
     }
 
     /// Shared memory of a block in bytes, without padding.
