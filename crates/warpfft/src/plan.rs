@@ -91,7 +91,7 @@ impl Plan {
     /// let problem = Fft::new([64]).double_single().build()?;
     /// let plan = Device::sim(Limits::webgpu_min()).plan(&problem)?;
     /// let input = vec![Complex::new(0.1, 0.0); 64];
-    /// let mut output = vec![Complex::default(); 64];
+    /// let mut output = vec![Complex::new(0.0_f64, 0.0); 64];
     /// plan.run_host(&input, &mut output)?;
     /// assert!((output[0].re - 6.4).abs() < 1e-13);
     /// # Ok::<(), warpfft::Error>(())
