@@ -267,7 +267,7 @@ impl Row<'_> {
             "kind": self.kind,
             "shape": self.shape.0,
             "batch": batch,
-            "precision": format!("{:?}", self.problem.precision).to_ascii_lowercase(),
+            "precision": self.problem.precision.name(),
             "storage": self.problem.stored()[0].name(),
             "device": device.kind().to_string(),
             "device_name": device.name(),

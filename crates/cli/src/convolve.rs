@@ -96,6 +96,7 @@ pub struct Convolve {
     /// Width of the numbers that are computed with and written
     ///
     /// Default: f32 if both inputs are float16, float32 or complex64, else f64, as in numpy.
+    /// double-single computes with pairs of f32, about 48 bits, also on devices without f64; files hold f64.
     #[arg(long, value_enum)]
     precision: Option<PrecisionArg>,
 
@@ -177,8 +178,14 @@ impl Convolve {
         let asked = Convolution::new(extents(&image), extents(&kernel))
             .mode(self.mode.mode())
             .reals(image.samples.is_real(), kernel.samples.is_real())
-            .precision(if image.samples.storage() == Storage::F64 { Precision::F64 } else { Precision::F32 });
+            .precision(self.computed(image.samples.storage()));
         Ok((image, kernel, if correlate { asked.correlate() } else { asked }))
+    }
+
+    /// What is computed in: what was asked for, or the width that both files were brought to.
+    fn computed(&self, storage: Storage) -> Precision {
+        let kept = if storage == Storage::F64 { Precision::F64 } else { Precision::F32 };
+        self.precision.map_or(kept, PrecisionArg::precision)
     }
 
     fn report(

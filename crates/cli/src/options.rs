@@ -42,6 +42,8 @@ pub enum PrecisionArg {
     F32,
     /// Double: complex128, float64
     F64,
+    /// About 48 bits from pairs of singles, on devices without doubles too: complex128, float64
+    DoubleSingle,
 }
 
 impl PrecisionArg {
@@ -50,6 +52,7 @@ impl PrecisionArg {
         match self {
             Self::F32 => Precision::F32,
             Self::F64 => Precision::F64,
+            Self::DoubleSingle => Precision::DoubleSingle,
         }
     }
 }

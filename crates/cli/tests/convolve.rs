@@ -51,6 +51,13 @@ fn every_mode_of_two_pictures() {
             }
         }
     }
+    let paired =
+        ["convolve", "a.npy", "b.npy", "-o", "c.npy", "--precision", "double-single", "--device", "sim"];
+    bench.succeeds(&paired);
+    let (whole, size) = full(&a, &b, false);
+    let (descr, _, got) = read_real(&bench.path("c.npy"));
+    assert_eq!(descr, "<f8");
+    assert!(distance(&got, &part(&whole, [[0, 0], size])) < 1e-13);
     // The smaller one first: for 'valid' they change places, and 'same' is as large as the first.
     bench.succeeds(&["convolve", "b.npy", "a.npy", "-o", "c.npy", "--mode", "valid", "--device", "cpu"]);
     let (whole, _) = full(&a, &b, false);

@@ -209,6 +209,30 @@ fn an_output_keeps_its_link_and_its_permissions() {
     assert_eq!(std::fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
+/// Computed with pairs of singles, read and written as doubles.
+#[test]
+fn double_single_arithmetic_takes_and_gives_doubles() {
+    let bench = Bench::new();
+    let reals: Vec<f64> = (0..60_u32).map(|i| 0.1 * f64::from(i * i % 61)).collect();
+    let numbers: Vec<(f64, f64)> = reals.iter().map(|&x| (x, 0.0)).collect();
+    let bytes: Vec<u8> = reals.iter().flat_map(|x| x.to_le_bytes()).collect();
+    bench.file("in.npy", &npy("'<f8'", false, "(60,)", &bytes));
+    for device in ["sim", "cpu"] {
+        let options = ["--precision", "double-single", "--device", device];
+        bench.succeeds(&[&["transform", "in.npy", "-o", "out.npy"], &options[..]].concat());
+        let (shape, got) = read_complex(&bench.path("out.npy"));
+        let error = distance(&got, &dft(&numbers, &[60], &[0], -1.0, 1.0));
+        assert!(error < 1e-13, "{device}: {error:e}");
+        assert_eq!(shape, "(60,)");
+    }
+    let out = bench.succeeds(&["explain", "60", "--precision", "double-single", "--limits", "webgpu-min"]);
+    assert!(out.contains("fft_60_double_single"), "{out}");
+    let kept = ["transform", "in.npy", "-o", "out.npy", "--precision", "double-single", "--storage", "f32"];
+    bench.fails(2, &kept, &["double-single", "keep them as f64"]);
+    let words = ["double-single"];
+    bench.fails(4, &["explain", "60", "--precision", "f64", "--limits", "webgpu-min"], &words);
+}
+
 #[test]
 fn what_machines_read_is_json() {
     let bench = Bench::new();

@@ -143,6 +143,8 @@ fn staged(pass: &Pass, useful: u64) -> u64 {
 pub struct Model<'a> {
     limits: &'a Limits,
     bytes: u64,
+    /// Numbers are pairs of singles.
+    pairs: bool,
     /// Elements of a block.
     elements: u64,
     cluster: u32,
@@ -200,6 +202,7 @@ impl<'a> Model<'a> {
         Some(Self {
             limits,
             bytes: pass.precision.complex_bytes(),
+            pairs: pass.precision == Precision::DoubleSingle,
             elements,
             cluster,
             several: batch.iter().any(|&count| count > 1),

@@ -129,7 +129,7 @@ impl Functions {
 
     /// Whether each is one that can be, for a problem of dimensions of these lengths.
     pub(crate) fn check(&self, lengths: &[u64], precision: Precision) -> Result<(), Error> {
-        let largest = if precision == Precision::F32 { f64::from(f32::MAX) } else { f64::MAX };
+        let largest = precision.largest();
         for function in self.load.iter().chain(&self.store) {
             let numbers = function.nodes.iter().filter_map(|node| match *node {
                 Node::Const(bits) => Some(f64::from_bits(bits)),

@@ -97,9 +97,38 @@ pub enum Precision {
     F32,
     /// 64-bit floating point.
     F64,
+    /// About 48 bits with the range of [`Self::F32`]: sums of two 32-bit numbers, for devices without 64-bit ones, or
+    /// where these are slow. In device memory a number lies as such a pair, high part first, in the 8 bytes of a 64-bit
+    /// one ([`double_single`](crate::math::double_single)).
+    DoubleSingle,
 }
 
 impl Precision {
+    /// Name for people and for files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::DoubleSingle => "double-single",
+        }
+    }
+
+    /// Half the distance from 1 to the next number that the arithmetic tells apart.
+    pub const fn unit(self) -> f64 {
+        match self {
+            Self::F32 | Self::F64 => Storage::of(self).unit(),
+            Self::DoubleSingle => crate::math::double_single::UNIT,
+        }
+    }
+
+    /// The largest finite number of the arithmetic.
+    pub fn largest(self) -> f64 {
+        match self {
+            Self::F32 | Self::DoubleSingle => f32::MAX.into(),
+            Self::F64 => f64::MAX,
+        }
+    }
+
     /// Bytes of one complex element.
     pub const fn complex_bytes(self) -> u64 {
         2 * self.real_bytes()
@@ -109,8 +138,14 @@ impl Precision {
     pub const fn real_bytes(self) -> u64 {
         match self {
             Self::F32 => 4,
-            Self::F64 => 8,
+            Self::F64 | Self::DoubleSingle => 8,
         }
+    }
+}
+
+impl std::fmt::Display for Precision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
     }
 }
 

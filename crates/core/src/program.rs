@@ -226,13 +226,15 @@ fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
             would_work: "f32 storage, or the cpu device".into(),
         });
     }
+    problem.check_paired()?;
     problem.check_at_run()?;
     problem.check_functions()?;
     if problem.precision == Precision::F64 && !limits.f64 {
         return Err(Error::Unsupported {
             what: "double precision".into(),
             device: limits.name.clone(),
-            would_work: "single precision, or the cpu device".into(),
+            would_work: "double-single arithmetic (about 48 bits), single precision, or the cpu device"
+                .into(),
         });
     }
     if problem.is_windowed() || problem.filter.is_some() {

@@ -6,7 +6,7 @@ use num_complex::Complex;
 use crate::lower::twiddle::Powers;
 use crate::lower::twiddle::exact_powers;
 use crate::math::dd::Cdd;
-use crate::math::{chirp, index, twiddle};
+use crate::math::{chirp, double_single, index, twiddle};
 use crate::pass::{Coordinate, PartKind, TableKind};
 use crate::problem::{Band, Precision};
 use crate::program::Table;
@@ -27,6 +27,7 @@ pub fn build(kind: TableKind, precision: Precision) -> Table {
     match precision {
         Precision::F32 => Table::F32(reals.map(|x| x as f32).collect()),
         Precision::F64 => Table::F64(reals.collect()),
+        Precision::DoubleSingle => Table::F32(reals.flat_map(double_single::split).collect()),
     }
 }
 

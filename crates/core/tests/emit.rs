@@ -118,6 +118,18 @@ fn a_fused_launch_is_as_accepted() {
     assert!(matches!(&error, EmitError::Operation { .. }), "{error}");
 }
 
+/// Double-single arithmetic: in PTX as it is written, in WGSL guarded against what compilers make of it.
+#[test]
+fn pairs_of_singles_are_as_accepted() {
+    let problem = Fft::new([3]).batch(64).double_single().build().unwrap();
+    let program = warpfft_core::compile(&problem, &Limits::h200()).unwrap();
+    golden("fft_3_double_single.ptx", &emit::ptx(&program.kernels[0], 75).unwrap());
+    let program = warpfft_core::compile(&problem, &Limits::webgpu_min()).unwrap();
+    let text = emit::wgsl(&program.kernels[0], true).unwrap();
+    check_wgsl("fft_3_double_single", &text);
+    golden("fft_3_double_single.wgsl", &text);
+}
+
 /// Short numbers: two by two where they are interleaved, one by one where they are planar; bf16 by integers where there
 /// is nothing else.
 #[test]

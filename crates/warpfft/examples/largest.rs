@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use warpfft::core::math::double_single::{join, split};
 use warpfft::core::math::twiddle::root;
 use warpfft::core::problem::{Precision, Problem};
 use warpfft::core::program::Compiled;
@@ -145,13 +146,16 @@ fn bytes_of(values: &[C64], precision: Precision) -> Vec<u8> {
     match precision {
         Precision::F32 => reals.flat_map(|x| (x as f32).to_ne_bytes()).collect(),
         Precision::F64 => reals.flat_map(f64::to_ne_bytes).collect(),
+        Precision::DoubleSingle => reals.flat_map(split).flat_map(f32::to_ne_bytes).collect(),
     }
 }
 
 fn values_of(bytes: &[u8], precision: Precision) -> Vec<C64> {
+    let single = |x: &[u8]| f32::from_ne_bytes([x[0], x[1], x[2], x[3]]);
     let reals: Vec<f64> = match precision {
-        Precision::F32 => {
-            bytes.chunks_exact(4).map(|x| f64::from(f32::from_ne_bytes([x[0], x[1], x[2], x[3]]))).collect()
+        Precision::F32 => bytes.chunks_exact(4).map(|x| f64::from(single(x))).collect(),
+        Precision::DoubleSingle => {
+            bytes.chunks_exact(8).map(|x| join([single(&x[..4]), single(&x[4..])])).collect()
         }
         Precision::F64 => bytes
             .chunks_exact(8)

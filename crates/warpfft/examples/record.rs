@@ -129,7 +129,7 @@ fn accuracy(kind: DeviceKind, args: &[String]) -> Outcome {
             let problem = Fft::new([n]).batch(batch).precision(precision).build()?;
             let (ours, theirs) = match precision {
                 Precision::F32 => errors(&device, &problem, n, |x| x as f32, f64::from)?,
-                Precision::F64 => errors(&device, &problem, n, |x| x, |x| x)?,
+                Precision::F64 | Precision::DoubleSingle => errors(&device, &problem, n, |x| x, |x| x)?,
             };
             let convolved = factor::factorise(n).iter().any(|&(p, _)| p > 31);
             let bound = if convolved { 3.0 } else { 1.5 };

@@ -149,6 +149,22 @@ pub enum Error {
         got: Storage,
     },
 
+    /// A finite number beyond those of double-single arithmetic.
+    #[error(
+        "the {which} holds {value:e} in element {element} of plane {plane}, and pairs of singles hold up to 3.4e38: \
+         scale the data, or use f64"
+    )]
+    Range {
+        /// Which array.
+        which: Which,
+        /// Which plane of it; 0 for interleaved data and reals.
+        plane: u8,
+        /// The element: complex, or real where the array is of reals.
+        element: u64,
+        /// The number.
+        value: f64,
+    },
+
     /// An in-place call on an out-of-place plan, or the other way round.
     #[error("the plan is {expected:?}; call {} instead", placement_call(.expected))]
     WrongPlacement {

@@ -44,6 +44,7 @@ pub mod device;
 mod error;
 mod host;
 mod measure;
+mod pairs;
 #[cfg(feature = "peers")]
 pub mod peers;
 mod plan;

@@ -4,13 +4,14 @@ use std::any::Any;
 use std::sync::Arc;
 
 use num_complex::Complex;
-use warpfft_core::problem::{Format, Placement, Problem, Storage};
+use warpfft_core::problem::{Format, Placement, Precision, Problem, Storage};
 use warpfft_core::program::Program;
 
 use crate::device::backend::{Execute, HostJob, Part};
 use crate::device::{Device, DeviceKind};
 use crate::error::{Error, Which};
 use crate::host::{Planes, PlanesMut, Real};
+use crate::pairs;
 use crate::span::{self, Span};
 
 /// A problem made ready to run on one device: kernels compiled and loaded, tables on the device. It may be run
@@ -81,9 +82,25 @@ impl Plan {
     /// is for trying things out and for data that lives on the host anyway. Where the two keep numbers in different
     /// types, call [`Plan::run_mixed`].
     ///
+    /// A problem in double-single arithmetic takes and gives `f64`:
+    ///
+    /// ```
+    /// use warpfft::core::{request::Fft, target::Limits};
+    /// use warpfft::{Complex, Device};
+    ///
+    /// let problem = Fft::new([64]).double_single().build()?;
+    /// let plan = Device::sim(Limits::webgpu_min()).plan(&problem)?;
+    /// let input = vec![Complex::new(0.1, 0.0); 64];
+    /// let mut output = vec![Complex::new(0.0_f64, 0.0); 64];
+    /// plan.run_host(&input, &mut output)?;
+    /// assert!((output[0].re - 6.4).abs() < 1e-13);
+    /// # Ok::<(), warpfft::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
-    /// The arrays do not fit the problem, or the device failed.
+    /// The arrays do not fit the problem, or the device failed; [`Error::Range`] for finite numbers beyond 3.4e38 in
+    /// double-single arithmetic.
     pub fn run_host<'a, T: Real>(
         &self,
         input: impl Into<Planes<'a, T>>,
@@ -195,7 +212,7 @@ impl Plan {
         let Some((part, read, written)) = self.part(count)? else { return Ok(()) };
         span::check(&self.problem, Which::Input, self.problem.input, read, lengths)?;
         self.check_output(&output, written)?;
-        self.work.run(HostJob { input: Some(input), filter, output, part: part.as_ref() })
+        self.run(HostJob { input: Some(input), filter, output, part: part.as_ref() })
     }
 
     /// Transforms a host array in place.
@@ -232,7 +249,13 @@ impl Plan {
         let Some((part, read, written)) = self.part(count)? else { return Ok(()) };
         span::check(&self.problem, Which::Output, self.problem.input, read, lengths)?;
         self.check_output(&output, written)?;
-        self.work.run(HostJob { input: None, filter: &[], output, part: part.as_ref() })
+        self.run(HostJob { input: None, filter: &[], output, part: part.as_ref() })
+    }
+
+    /// Runs on host memory. The processor takes double-single problems as they are handed over, in `f64`.
+    fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
+        let paired = self.problem.precision == Precision::DoubleSingle && self.work.program().is_some();
+        if paired { pairs::run(&*self.work, &self.problem, job) } else { self.work.run(job) }
     }
 
     pub(crate) fn work(&self) -> &(dyn Execute + 'static) {

@@ -61,7 +61,7 @@ fn clusters_compute_the_transform() {
                 let registers = plan.cuda_registers().expect("it is a CUDA plan");
                 let error = match precision {
                     Precision::F32 => cases::run(&device, &problem, |x| x as f32),
-                    Precision::F64 => cases::run(&device, &problem, |x| x),
+                    Precision::F64 | Precision::DoubleSingle => cases::run(&device, &problem, |x| x),
                 };
                 let error = error.unwrap_or_else(|error| panic!("{what}: {error}"));
                 let tolerance = if precision == Precision::F32 { 1.5e-6 } else { 3e-15 };

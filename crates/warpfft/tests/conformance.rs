@@ -9,6 +9,7 @@ fn tolerance(precision: Precision) -> f64 {
     match precision {
         Precision::F32 => 5e-7,
         Precision::F64 => 1e-15,
+        Precision::DoubleSingle => 3e-14,
     }
 }
 
@@ -20,7 +21,7 @@ fn every_case_on_every_device() {
             for (name, problem) in cases::cases(precision) {
                 let error = match precision {
                     Precision::F32 => cases::run(&device, &problem, |x| x as f32),
-                    Precision::F64 => cases::run(&device, &problem, |x| x),
+                    Precision::F64 | Precision::DoubleSingle => cases::run(&device, &problem, |x| x),
                 };
                 match error {
                     Ok(error) if error <= tolerance(precision) => {}

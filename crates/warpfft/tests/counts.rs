@@ -26,7 +26,7 @@ fn hold(device: &Device, problem: &Problem, counts: &[u64]) {
     for &count in counts {
         let error = match problem.precision {
             Precision::F32 => run_plan(&plan, Some(count), |x| x as f32),
-            Precision::F64 => run_plan(&plan, Some(count), |x| x),
+            Precision::F64 | Precision::DoubleSingle => run_plan(&plan, Some(count), |x| x),
         };
         let error = error.unwrap_or_else(|error| panic!("{device:?}: {problem:?}, {count}: {error}"));
         let bound = 3.0 * plan.error_bound();

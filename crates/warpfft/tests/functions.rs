@@ -20,7 +20,7 @@ fn hold(device: &Device, asked: &Fft) {
         let problem = asked.clone().precision(precision).build().expect("it can be");
         let error = match precision {
             Precision::F32 => run(device, &problem, |x| x as f32),
-            Precision::F64 => run(device, &problem, |x| x),
+            Precision::F64 | Precision::DoubleSingle => run(device, &problem, |x| x),
         };
         let bound = problem.error_bound() * 4.0;
         match error {

@@ -178,6 +178,7 @@ fn any_layout_is_right_and_nothing_else_is_written() {
         let (error, most) = match problem.precision {
             Precision::F32 => (cases::run(device, &problem, |x| x as f32), 1e-6),
             Precision::F64 => (cases::run(device, &problem, |x| x), 2e-15),
+            Precision::DoubleSingle => (cases::run(device, &problem, |x| x), 6e-14),
         };
         let error = error.unwrap_or_else(|error| panic!("{problem:?}: {error}"));
         assert!(error < most, "relative error {error:e}: {problem:?}");

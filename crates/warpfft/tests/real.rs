@@ -25,6 +25,7 @@ fn bound(problem: &Problem) -> f64 {
         Precision::F32 => f64::from(f32::EPSILON),
         // Tables are no more precise than the numbers.
         Precision::F64 => 1.5 * f64::EPSILON,
+        Precision::DoubleSingle => 2_f64.powi(-46),
     };
     let own = problem.kind.dims().map(|(dim, _)| dim.n);
     // Kernels convolve for long primes: twice the work.
@@ -55,7 +56,7 @@ fn hold(device: &Device, problems: impl IntoIterator<Item = (String, Problem)>) 
             problem.precision = precision;
             let error = match precision {
                 Precision::F32 => run(device, &problem, |x| x as f32),
-                Precision::F64 => run(device, &problem, |x| x),
+                Precision::F64 | Precision::DoubleSingle => run(device, &problem, |x| x),
             };
             match error {
                 Ok(error) => {

@@ -76,7 +76,7 @@ fn hold(device: &Device, problem: &Problem) {
         let problem = &Problem { precision, ..problem.clone() };
         let error = match precision {
             Precision::F32 => error_of(device, problem, |x| x as f32),
-            Precision::F64 => error_of(device, problem, |x| x),
+            Precision::F64 | Precision::DoubleSingle => error_of(device, problem, |x| x),
         };
         match error {
             Ok(error) => {

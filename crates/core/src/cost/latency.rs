@@ -8,6 +8,9 @@ use crate::pass::Stage;
 /// Copies of an instruction for each point where nothing hides it, and how they add to the rest: few cost nothing.
 const ISSUE: f64 = 0.0053;
 const HIDDEN: f64 = 3.9;
+/// Copies of an instruction on pairs of singles, of which there are so many that they, and not memory, may take the time:
+/// what a multiprocessor issues while it copies a point. Not fitted to anything.
+const PAIRED_ISSUE: f64 = 0.0044;
 /// Wait of a tile for its data, in copies of itself.
 const LOAD: f64 = 0.064;
 /// Waits of a stage for each group of a thread, and for each warp at its barrier: in points, by the time in which they
@@ -43,19 +46,25 @@ impl Model<'_> {
             let groups = transformed as f64 / f64::from(radix);
             let slots = (groups / f64::from(threads)).ceil();
             let idle = slots * f64::from(threads) / groups;
-            issue += f64::from(ways) * idle * radix::facts(radix).issue * transformed as f64 / self.useful;
+            let facts = radix::facts(radix);
+            let each = if self.pairs { facts.paired } else { facts.issue };
+            issue += f64::from(ways) * idle * each * transformed as f64 / self.useful;
             waits += (GROUP * slots + WARP * warps) / points;
             uneven += usize::from(idle > 1.001);
         }
-        let compute = ISSUE * issue * idle_lanes;
-        let busy = 1.0 + compute.powf(HIDDEN) + waits / f64::from(took.blocks);
+        let busy = if self.pairs {
+            (1.0 + (PAIRED_ISSUE * issue * idle_lanes).powf(HIDDEN)).powf(HIDDEN.recip())
+        } else {
+            1.0 + (ISSUE * issue * idle_lanes).powf(HIDDEN)
+        };
+        let busy = busy + waits / f64::from(took.blocks);
         let held = f64::from(took.per_thread) * self.bytes as f64;
         let doubled = |least: f64| (held / least).log2().max(0.0);
         let twiddles = if self.twiddled { TWIDDLES } else { 0.0 };
         let exchange = if self.cluster > 1 {
             let size = self.elements * self.bytes;
             cluster::hand_over(self.cluster, self.stages.len(), uneven, size)
-                + cluster::folds(self.folds, (self.axes > 1), self.cluster)
+                + cluster::folds(self.folds, self.axes > 1, self.cluster)
         } else {
             HELD * doubled(32.0)
         };

@@ -102,7 +102,7 @@ impl Model<'_> {
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
         let beside = if wide { scratch } else { scratch / 2 };
-        let least = 2 * words * per_thread + beside + 18 + 6 * words;
+        let least = 2 * words * per_thread + beside + 18 + 6 * words + self.of_pairs(per_thread);
         let asked = blocks == 1 && most >= 2 && uneven == 0 && least <= file / 2;
         let (blocks, told, registers) =
             if asked { (2, 2, file / 2 / 8 * 8) } else { (blocks, told, registers) };
@@ -154,7 +154,7 @@ impl Model<'_> {
     fn lean(&self, threads: u32, demand: &Demand) -> u32 {
         let words = self.words();
         let twiddles = if self.twiddled { 12 * (words - 1) } else { 0 };
-        let beside = if (self.axes > 1) && threads > 768 { 40 } else { 24 };
+        let beside = if self.axes > 1 && threads > 768 { 40 } else { 24 };
         // Of two words each, what is held leaves no room for its addresses.
         let long = match (words > 1 && demand.slots > 1, demand.per_thread) {
             (true, 33..) => 48,
@@ -162,15 +162,26 @@ impl Model<'_> {
             _ => 0,
         };
         // Items of a fold are read four at a time, of two words each, and in planes each has a mirror image elsewhere.
-        let folds = match (self.staged > 0, (self.axes > 1)) {
+        let folds = match (self.staged > 0, self.axes > 1) {
             (true, true) => 40 * (words - 1),
             (true, false) => 24 * (words - 1),
             (false, _) => 0,
         };
         // Of what is converted on the way, a fold of planes holds both for a moment: without this, 64 x 64 halves spilled.
-        let kept = if self.staged > 0 && (self.axes > 1) && self.short.any() { 8 } else { 0 };
-        let beside = beside + 6 * demand.uneven + kept;
+        let kept = if self.staged > 0 && self.axes > 1 && self.short.any() { 8 } else { 0 };
+        let beside = beside + 6 * demand.uneven + kept + self.of_pairs(demand.per_thread);
         2 * words * demand.per_thread + demand.scratch + beside + twiddles + long + folds
+    }
+
+    /// Registers that pairs of singles need beside those of doubles, as the assembler was seen to spill without them: for
+    /// the sums and products that are under way, more where roots are loaded ahead for them.
+    fn of_pairs(&self, per_thread: u32) -> u32 {
+        match (self.pairs, self.twiddled, per_thread) {
+            (false, ..) => 0,
+            (true, false, _) => 16,
+            (true, true, ..=24) => 32,
+            (true, true, _) => 56,
+        }
     }
 
     /// Shared memory of a block in bytes, without padding.
@@ -191,7 +202,7 @@ impl Model<'_> {
             uneven: demand.uneven,
             scratch: scratch.unwrap_or(0),
             several: self.several,
-            planes: (self.axes > 1),
+            planes: self.axes > 1,
             twiddled: self.twiddled,
         }
     }

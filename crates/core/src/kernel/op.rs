@@ -125,6 +125,8 @@ pub enum Op {
     Select,
     /// `(S) -> T`: numeric conversion to the result's type, to nearest.
     Convert,
+    /// `(S) -> T`: the same bits as another type of as many, of 32 or 64.
+    Bitcast,
 
     /// `(U32 or U64) -> Ptr`: pointer to that element of the result type's array.
     Addr,

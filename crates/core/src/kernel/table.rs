@@ -151,6 +151,7 @@ impl Op {
             Self::Cmp(cmp) => row(cmp.name(), Pure, &[T(Number), T(Number)], &[Is(Bool)]),
             Self::Select => row("select", Pure, &[Is(Bool), T(Scalar), T(Scalar)], &[T(Scalar)]),
             Self::Convert => row("convert", Pure, &[Free(Number)], &[Free(Number)]),
+            Self::Bitcast => row("bitcast", Pure, &[Free(Number)], &[Free(Number)]),
             Self::Addr => row("addr", Pure, &[Free(Index)], &[Ptr(Place::Declared, None)]),
             Self::PtrAdd => row("ptr_add", Pure, &[T(Pointer), Free(Index)], &[T(Pointer)]),
             Self::Load { .. } => row("load", Read, &[Ptr(Place::Any, None), Predicate], &[Elems]),
@@ -271,7 +272,7 @@ impl Op {
 
     /// Every operation that has no number in it (constants, widths and counts are numbers).
     pub fn plain() -> impl Iterator<Item = Self> {
-        const FIXED: [Op; 36] = [
+        const FIXED: [Op; 37] = [
             Op::Add,
             Op::Sub,
             Op::Mul,
@@ -290,6 +291,7 @@ impl Op {
             Op::Xor,
             Op::Select,
             Op::Convert,
+            Op::Bitcast,
             Op::Addr,
             Op::PtrAdd,
             Op::Barrier,

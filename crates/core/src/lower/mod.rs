@@ -199,6 +199,7 @@ impl<'a> Lowering<'a> {
     /// Nothing written yet, for tiles of one block.
     fn new(mut b: Builder, pass: &'a Pass, tile: &'a Tile, limits: &Limits) -> Self {
         let threads = Threads { index: b.special(Special::ThreadIndex), count: tile.threads, rank: None };
+        // Pairs of singles are made of what has been lowered in doubles.
         let real = stored::elem(Storage::of(pass.precision));
         // Tables are to stay in the cache of a convolution, which reads more of them than of data.
         let convolves = pass.axes.iter().any(|axis| axis.method.convolves());

@@ -5,6 +5,7 @@
 
 pub mod chirp;
 pub mod dd;
+pub mod double_single;
 pub mod factor;
 pub mod index;
 pub mod reference;

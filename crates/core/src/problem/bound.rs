@@ -59,7 +59,7 @@ impl Problem {
 
     /// The same where errors grow in that way.
     pub fn error_bound_by(&self, growth: &Growth) -> f64 {
-        let unit = Storage::of(self.precision).unit();
+        let unit = self.precision.unit();
         let [input, output] = self.stored();
         let halved = match &self.kind {
             Kind::RealToComplex(dim) | Kind::ComplexToReal(dim) => Some(dim.n),

@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 
 use super::{Kind, Precision, Problem, RealDim, RealKind};
+use crate::error::Error;
 
 /// How real numbers are kept in memory, whatever they are computed in: [`Problem::storage`].
 ///
@@ -38,7 +39,8 @@ impl Storage {
     pub const fn of(precision: Precision) -> Self {
         match precision {
             Precision::F32 => Self::F32,
-            Precision::F64 => Self::F64,
+            // In the computer's own memory; in a device's, a pair in the same bytes.
+            Precision::F64 | Precision::DoubleSingle => Self::F64,
         }
     }
 
@@ -101,11 +103,11 @@ impl std::fmt::Display for Storage {
 }
 
 impl std::str::FromStr for Storage {
-    type Err = crate::error::Error;
+    type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|storage| storage.name().eq_ignore_ascii_case(text));
-        found.ok_or_else(|| crate::error::Error::UnknownStorage { given: text.into() })
+        found.ok_or_else(|| Error::UnknownStorage { given: text.into() })
     }
 }
 
@@ -114,6 +116,18 @@ impl Problem {
     /// is computed in.
     pub fn stored(&self) -> [Storage; 2] {
         self.storage.map(|storage| storage.unwrap_or(Storage::of(self.precision)))
+    }
+
+    /// Refuses numbers that pairs of singles are not kept as.
+    pub(crate) fn check_paired(&self) -> Result<(), Error> {
+        if self.precision != Precision::DoubleSingle || self.stored() == [Storage::F64; 2] {
+            return Ok(());
+        }
+        Err(Error::Together {
+            one: "double-single arithmetic",
+            other: "numbers kept in another type than f64",
+            would_work: "keep them as f64, or compute in f32 or f64",
+        })
     }
 
     /// Whether the output keeps what is computed as it is: passes may leave there what others go on with.

@@ -90,7 +90,7 @@ impl<'a> Link<'a> {
     }
 
     fn launch(&mut self, kernel: Kernel, bindings: Vec<Binding>) -> Result<(), Error> {
-        let kernel = optimise(kernel, self.limits)?;
+        let kernel = optimise(kernel, self.program.problem.precision, self.limits)?;
         let program = &mut self.program;
         let known = program.kernels.iter().position(|other| *other == kernel);
         let kernel = known.unwrap_or_else(|| {
@@ -177,12 +177,17 @@ fn name(pass: &Pass) -> String {
     name + match pass.precision {
         Precision::F32 => "_f32",
         Precision::F64 => "_f64",
+        Precision::DoubleSingle => "_double_single",
     }
 }
 
-fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Error> {
+fn optimise(kernel: Kernel, precision: Precision, limits: &Limits) -> Result<Verified<Kernel>, Error> {
     let name = kernel.name.clone();
-    pass::optimise(kernel, limits).map_err(|error| match error {
+    let kernel = match precision {
+        Precision::DoubleSingle => pass::double_single(kernel, limits),
+        Precision::F32 | Precision::F64 => Ok(kernel),
+    };
+    kernel.and_then(|kernel| pass::optimise(kernel, limits)).map_err(|error| match error {
         KernelError::Unsupported { device, ability: ability @ SINGLE_HALVES, .. } => Error::Unsupported {
             what: ability.into(),
             device,

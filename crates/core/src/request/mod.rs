@@ -198,6 +198,23 @@ impl Fft {
         self.precision(Precision::F64)
     }
 
+    /// Double-single arithmetic: about 48 bits with the range of single precision, on devices without 64-bit numbers as
+    /// well. Arrays in the computer's memory hold `f64`; in a device's, pairs of `f32` in the same bytes.
+    ///
+    /// ```
+    /// use warpfft_core::{compile, request::Fft, target::Limits};
+    ///
+    /// let problem = Fft::new([1024]).batch(8).double_single().build()?;
+    /// assert!(problem.error_bound() < 3e-14);
+    /// // What every browser grants is enough.
+    /// compile(&problem, &Limits::webgpu_min())?;
+    /// # Ok::<(), warpfft_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn double_single(self) -> Self {
+        self.precision(Precision::DoubleSingle)
+    }
+
     /// Sign of the exponent.
     #[must_use]
     pub fn direction(mut self, direction: Direction) -> Self {

@@ -84,7 +84,7 @@ pub(super) fn fitted(mut problem: Problem) -> Result<Problem, Error> {
     let [input, output] = problem.stored();
     let gain = problem.gain();
     let within = input.largest() * gain.powi(WITHIN.0) * WITHIN.1;
-    if within > Storage::of(problem.precision).largest() {
+    if within > problem.precision.largest() {
         return Err(Error::NoHeadroom { storage: input, precision: problem.precision });
     }
     let most = input.largest() / output.largest() * gain;

@@ -7,6 +7,7 @@ use num_complex::Complex;
 use rand::Rng;
 use warpfft_core::kernel::Type;
 use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Options, Report, simulate_with};
+use warpfft_core::math::double_single::{join, split};
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem, Storage};
 use warpfft_core::program::{Binding, Program, Table};
 use warpfft_core::request::Fft;
@@ -40,15 +41,24 @@ impl Case {
             Placement::OutOfPlace => random(problem.output_span().end as usize, problem.precision),
         };
         let want = reference(problem, &input, &before);
-        let tolerance = if problem.precision == Precision::F32 { 1.5e-6 } else { 2e-15 };
+        let tolerance = match problem.precision {
+            Precision::F32 => 1.5e-6,
+            Precision::F64 => 2e-15,
+            Precision::DoubleSingle => problem.error_bound(),
+        };
         Self { input, before, want, tolerance }
+    }
+
+    /// Runs a program on the data; gives its error and what the simulator counted.
+    pub fn error(&self, program: &Program, limits: &Limits, what: &str) -> (f64, Report) {
+        let run = run(program, limits, &self.input, &self.before);
+        let (got, report) = run.unwrap_or_else(|fault| panic!("{what}: {fault}"));
+        (error(&got, &self.want), report)
     }
 
     /// Runs a program on the data; gives what the simulator counted, or panics with what is wrong.
     pub fn check(&self, program: &Program, limits: &Limits, what: &str) -> Report {
-        let run = run(program, limits, &self.input, &self.before);
-        let (got, report) = run.unwrap_or_else(|fault| panic!("{what}: {fault}"));
-        let error = error(&got, &self.want);
+        let (error, report) = self.error(program, limits, what);
         assert!(error < self.tolerance, "{what}: relative error {error:.2e}");
         report
     }
@@ -66,12 +76,15 @@ pub fn random_in(len: usize, storage: Storage) -> Vec<C64> {
     (0..len).map(|_| Complex::new(real(), real())).collect()
 }
 
-fn planes(data: &[C64], format: Format, storage: Storage) -> Vec<GlobalBuffer> {
+fn planes(data: &[C64], format: Format, storage: Storage, precision: Precision) -> Vec<GlobalBuffer> {
     let memory = |reals: Vec<f64>| {
         GlobalBuffer::initialised(match storage {
             Storage::F16 => Memory::F16(reals.into_iter().map(f16::from_f64).collect()),
             Storage::Bf16 => Memory::Bf16(reals.into_iter().map(bf16::from_f64).collect()),
             Storage::F32 => Memory::F32(reals.into_iter().map(|x| x as f32).collect()),
+            Storage::F64 if precision == Precision::DoubleSingle => {
+                Memory::F32(reals.into_iter().flat_map(split).collect())
+            }
             Storage::F64 => Memory::F64(reals),
         })
     };
@@ -84,8 +97,11 @@ fn planes(data: &[C64], format: Format, storage: Storage) -> Vec<GlobalBuffer> {
     }
 }
 
-fn reals(buffer: &GlobalBuffer) -> Vec<f64> {
+fn reals(buffer: &GlobalBuffer, precision: Precision) -> Vec<f64> {
     match &buffer.data {
+        Memory::F32(v) if precision == Precision::DoubleSingle => {
+            v.chunks(2).map(|pair| join([pair[0], pair[1]])).collect()
+        }
         Memory::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
         Memory::F64(v) => v.clone(),
         Memory::F16(v) => v.iter().map(|&x| x.to_f64()).collect(),
@@ -94,7 +110,8 @@ fn reals(buffer: &GlobalBuffer) -> Vec<f64> {
     }
 }
 
-fn joined(buffers: &[GlobalBuffer], format: Format) -> Vec<C64> {
+fn joined(buffers: &[GlobalBuffer], format: Format, precision: Precision) -> Vec<C64> {
+    let reals = |buffer| reals(buffer, precision);
     match format {
         Format::Interleaved => reals(&buffers[0]).chunks(2).map(|z| Complex::new(z[0], z[1])).collect(),
         Format::Planar => {
@@ -142,11 +159,11 @@ pub fn run_filtered(
     options: &Options,
 ) -> Result<(Vec<C64>, Report), String> {
     let problem = &program.problem;
-    let mut filters = planes(filter, Format::Interleaved, Storage::of(problem.precision));
-    let elem = if problem.precision == Precision::F32 { Type::F32 } else { Type::F64 };
+    let mut filters = planes(filter, Format::Interleaved, Storage::of(problem.precision), problem.precision);
+    let elem = if problem.precision == Precision::F64 { Type::F64 } else { Type::F32 };
     let [read, written] = problem.stored();
-    let mut inputs = planes(input, problem.input, read);
-    let mut outputs = planes(output, problem.output, written);
+    let mut inputs = planes(input, problem.input, read, problem.precision);
+    let mut outputs = planes(output, problem.output, written, problem.precision);
     let mut tables: Vec<GlobalBuffer> = program
         .tables
         .iter()
@@ -193,7 +210,7 @@ pub fn run_filtered(
             }
         }
     }
-    Ok((joined(&outputs, problem.output), total))
+    Ok((joined(&outputs, problem.output, problem.precision), total))
 }
 
 /// All index tuples' (input, output) addresses of some dimensions.

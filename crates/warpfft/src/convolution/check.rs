@@ -90,7 +90,7 @@ impl ConvolutionPlan {
     pub fn verify_with(&self, seed: u64) -> Result<ConvolutionCheck, Error> {
         match self.prepare.problem().precision {
             Precision::F32 => self.checked::<f32>(seed),
-            Precision::F64 => self.checked::<f64>(seed),
+            Precision::F64 | Precision::DoubleSingle => self.checked::<f64>(seed),
         }
     }
 

@@ -13,6 +13,9 @@ use warpfft_core::target::Limits;
 use super::outline::{KernelOutline, Outline};
 use crate::error::Error;
 
+/// What works where there are no 64-bit numbers.
+const DOUBLES: &str = "use double-single arithmetic (about 48 bits), f32, or device 'cpu'";
+
 /// Checks a program against itself and against a device's limits.
 pub(crate) fn program(program: &Program, limits: &Limits) -> Result<(), Error> {
     outline(&Outline::of(program), limits)
@@ -25,7 +28,7 @@ pub(crate) fn outline(program: &Outline, limits: &Limits) -> Result<(), Error> {
     }
     let wide = program.problem.precision == Precision::F64;
     if wide && !limits.f64 {
-        return Err(unsupported(limits, "f64 arithmetic".into(), "use f32, or device 'cpu'"));
+        return Err(unsupported(limits, "f64 arithmetic".into(), DOUBLES));
     }
     let most = program.problem.at_run().map(|dim| dim.n);
     for launch in program.launches {

@@ -138,7 +138,7 @@ impl Type {
         let powers = lengths.iter().all(|n| n.count_ones() == 1);
         match (problem.stored(), problem.precision) {
             ([Storage::F32, Storage::F32], Precision::F32) => Ok(Self::Single),
-            ([Storage::F64, Storage::F64], Precision::F64) => Ok(Self::Double),
+            ([Storage::F64, Storage::F64], Precision::F64 | Precision::DoubleSingle) => Ok(Self::Double),
             ([Storage::F16, Storage::F16], Precision::F32) if powers => Ok(Self::Short(COMPLEX_HALF)),
             ([Storage::Bf16, Storage::Bf16], Precision::F32) if powers => Ok(Self::Short(COMPLEX_BRAIN)),
             _ => Err(Error::Unsupported {

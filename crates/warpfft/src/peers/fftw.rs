@@ -65,7 +65,9 @@ impl Fftw {
         static DOUBLE: OnceLock<Result<Fftw, Error>> = OnceLock::new();
         let open = || match precision {
             Precision::F32 => SINGLE.get_or_init(|| Self::open("fftwf", "fftw3f", "WARPFFT_FFTW3F")),
-            Precision::F64 => DOUBLE.get_or_init(|| Self::open("fftw", "fftw3", "WARPFFT_FFTW3")),
+            Precision::F64 | Precision::DoubleSingle => {
+                DOUBLE.get_or_init(|| Self::open("fftw", "fftw3", "WARPFFT_FFTW3"))
+            }
         };
         open().as_ref().map_err(Clone::clone)
     }

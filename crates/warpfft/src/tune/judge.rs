@@ -1,6 +1,7 @@
 //! Whether a candidate's output is that of the cost model's choice, on random data of the whole problem.
 
 use half::{bf16, f16};
+use warpfft_core::math::double_single::{join, split};
 use warpfft_core::problem::{Placement, Precision, Problem, Storage};
 
 use crate::device::backend::HostJob;
@@ -15,25 +16,33 @@ pub(super) fn tolerance(problem: &Problem) -> f64 {
     let computed = match problem.precision {
         Precision::F32 => 1e-5,
         Precision::F64 => 1e-13,
+        Precision::DoubleSingle => 1e-12,
     };
     // What is nearly between two numbers may be rounded to either.
     let kept = problem.stored()[1].unit();
-    if kept > Storage::of(problem.precision).unit() { 2.0 * kept } else { computed }
+    if kept > problem.precision.unit() { 2.0 * kept } else { computed }
 }
 
 /// Two planes of bytes, aligned for any number; the second is empty for interleaved data.
 #[derive(Clone)]
-struct Planes([(Vec<u64>, usize); 2]);
+struct Planes {
+    planes: [(Vec<u64>, usize); 2],
+    /// Numbers are pairs of singles.
+    paired: bool,
+}
 
 /// Bytes after which random data repeats: a multiple of no large power of two, so that transforms of the usual
 /// lengths differ from each other.
 const PERIOD: u64 = (1 << 25) - 40;
 
 impl Planes {
-    fn noise(bytes: [u64; 2], storage: Storage) -> Result<Self, Error> {
+    fn noise(bytes: [u64; 2], storage: Storage, paired: bool) -> Result<Self, Error> {
         let plane = |bytes: u64| {
             let noise = measure::noise(bytes.min(PERIOD), storage, "processor")?;
             let mut words: Vec<u64> = bytemuck::pod_collect_to_vec(&noise);
+            if paired {
+                words.iter_mut().for_each(|word| *word = bytemuck::cast(split(f64::from_bits(*word))));
+            }
             let wanted = bytes.div_ceil(8) as usize;
             let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
             room::ask(bytes, "processor")?;
@@ -43,15 +52,15 @@ impl Planes {
             }
             Ok::<_, Error>((words, bytes as usize))
         };
-        Ok(Self([plane(bytes[0])?, plane(bytes[1])?]))
+        Ok(Self { planes: [plane(bytes[0])?, plane(bytes[1])?], paired })
     }
 
     fn bytes(&self) -> [&[u8]; 2] {
-        self.0.each_ref().map(|(words, length)| &bytemuck::cast_slice(words)[..*length])
+        self.planes.each_ref().map(|(words, length)| &bytemuck::cast_slice(words)[..*length])
     }
 
     fn bytes_mut(&mut self) -> [&mut [u8]; 2] {
-        self.0.each_mut().map(|(words, length)| &mut bytemuck::cast_slice_mut(words)[..*length])
+        self.planes.each_mut().map(|(words, length)| &mut bytemuck::cast_slice_mut(words)[..*length])
     }
 
     /// All numbers, one after the other.
@@ -66,6 +75,9 @@ impl Planes {
             }
             Storage::F32 => {
                 Box::new(planes.flat_map(bytemuck::cast_slice::<u8, f32>).copied().map(f64::from))
+            }
+            Storage::F64 if self.paired => {
+                Box::new(planes.flat_map(bytemuck::cast_slice::<u8, [f32; 2]>).copied().map(join))
             }
             Storage::F64 => Box::new(planes.flat_map(bytemuck::cast_slice::<u8, f64>).copied()),
         }
@@ -88,9 +100,10 @@ impl<'a> Judge<'a> {
         let (read, write) = (span::read_bytes(problem)?, span::written_bytes(problem)?);
         let in_place = problem.placement == Placement::InPlace;
         let [from, to] = problem.stored();
-        let before = Planes::noise(write, to)?;
-        let input = (!in_place).then(|| Planes::noise(read, from)).transpose()?;
-        let mut judge = Self { problem, input, before, right: Planes::noise([0, 0], to)? };
+        let paired = problem.precision == Precision::DoubleSingle;
+        let before = Planes::noise(write, to, paired)?;
+        let input = (!in_place).then(|| Planes::noise(read, from, paired)).transpose()?;
+        let mut judge = Self { problem, input, before, right: Planes::noise([0, 0], to, paired)? };
         judge.right = judge.run(right)?;
         Ok(judge)
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use warpfft_core::problem::{Dim, Format, Kind, Placement, Precision, Problem};
+use warpfft_core::problem::{Dim, Format, Kind, Placement, Problem};
 
 /// Lengths, slowest first, and transforms of a problem whose arrays are packed one after the other; `None` for any
 /// other layout.
@@ -57,10 +57,7 @@ pub fn problem_key(problem: &Problem) -> String {
             format!("{key} {}{weighted} {}", real.kind.name(), triple(&real.dim))
         }),
     };
-    key += match problem.precision {
-        Precision::F32 => " f32",
-        Precision::F64 => " f64",
-    };
+    let _ = write!(key, " {}", problem.precision);
     if problem.storage != [None; 2] {
         let [input, output] = problem.stored();
         let _ = write!(key, " kept {input}:{output}");

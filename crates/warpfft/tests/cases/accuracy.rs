@@ -30,7 +30,7 @@ impl Errors {
 pub fn errors(device: &Device, problem: &Problem) -> Result<Errors, Error> {
     match problem.precision {
         Precision::F32 => errors_as(device, problem, |x| x as f32, f64::from),
-        Precision::F64 => errors_as(device, problem, |x| x, |x| x),
+        Precision::F64 | Precision::DoubleSingle => errors_as(device, problem, |x| x, |x| x),
     }
 }
 

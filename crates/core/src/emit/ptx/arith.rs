@@ -74,6 +74,10 @@ impl Writer<'_> {
             }
             Op::Select => self.select(inst),
             Op::Convert => self.convert(inst),
+            Op::Bitcast => {
+                put!(self.out, "\tmov.{} ", bits(self.kernel.ty(inst.results[0])));
+                self.tail(inst);
+            }
             op => {
                 let Some(&result) = inst.results.first() else { return false };
                 let ty = self.kernel.ty(result);

@@ -56,6 +56,10 @@ impl Writer<'_> {
             (_, Some(Form::Call(function))) => self.call(function, &inst.args),
             // The language's own selection takes the condition last and the false value first.
             (Op::Select, _) => self.call("select", &[inst.args[2], inst.args[1], inst.args[0]]),
+            (Op::Bitcast, _) => {
+                put!(self.out, "bitcast<{}>", name(self.kernel.ty(result)));
+                self.call("", &inst.args);
+            }
             _ if self.convert_half(result, inst.args[0]) => {}
             _ => self.convert(result, inst.args[0]),
         }

@@ -141,7 +141,8 @@ impl<'k> Writer<'k> {
                     Special::BlockIndex => self.out.push_str("block;\n"),
                     Special::BlockCount => put!(self.out, "{blocks}u;\n"),
                     Special::ThreadIndex => self.out.push_str("thread;\n"),
-                    Special::Zero => self.out.push_str("0u;\n"),
+                    // Launches have at most two dimensions, which no compiler knows.
+                    Special::Zero => self.out.push_str("group.z;\n"),
                     Special::Count => self.out.push_str("count;\n"),
                     _ => self.out.push_str("lane;\n"),
                 }

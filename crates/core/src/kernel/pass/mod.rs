@@ -7,6 +7,7 @@
 mod algebra;
 mod cse;
 mod dce;
+mod double_single;
 mod hoist;
 mod legal;
 mod order;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use cse::share;
 pub use dce::drop_dead;
+pub use double_single::double_single;
 pub use hoist::{Reach, hoist};
 pub(crate) use legal::SINGLE_HALVES;
 pub use legal::legalise;

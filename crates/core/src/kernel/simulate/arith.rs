@@ -107,6 +107,7 @@ pub(super) fn pure(op: Op, ty: Type, args: &[&Column], active: &[bool]) -> Resul
         Op::Cmp(cmp) => compare(cmp, args),
         Op::Select => select(args),
         Op::Convert => convert(ty, args),
+        Op::Bitcast => bitcast(ty, args.first().ok_or(Failure::Types)?),
         Op::PtrAdd => ptr_add(args),
         Op::Addr => offsets(args.first().ok_or(Failure::Types)?).map(Column::Ptr),
         _ => match args.first().ok_or(Failure::Types)? {
@@ -249,6 +250,25 @@ fn convert(ty: Type, args: &[&Column]) -> Result<Column, Failure> {
         Column::F64(a) => from_real(ty, a, |x| x),
         _ => Err(Failure::Types),
     }
+}
+
+fn bitcast(ty: Type, column: &Column) -> Result<Column, Failure> {
+    let bits: Vec<u64> = match column {
+        Column::I32(a) => map(a, |x| u64::from(x as u32)),
+        Column::U32(a) => map(a, u64::from),
+        Column::F32(a) => map(a, |x| u64::from(x.to_bits())),
+        Column::U64(a) => a.clone(),
+        Column::F64(a) => map(a, f64::to_bits),
+        _ => return Err(Failure::Types),
+    };
+    Ok(match ty {
+        Type::I32 => Column::I32(map(&bits, |x| x as u32 as i32)),
+        Type::U32 => Column::U32(map(&bits, |x| x as u32)),
+        Type::F32 => Column::F32(map(&bits, |x| f32::from_bits(x as u32))),
+        Type::U64 => Column::U64(bits),
+        Type::F64 => Column::F64(map(&bits, f64::from_bits)),
+        _ => return Err(Failure::Types),
+    })
 }
 
 fn from_int<T: Copy>(ty: Type, a: &[T], wide: impl Fn(T) -> i128) -> Result<Column, Failure> {

@@ -110,6 +110,15 @@ impl Check<'_> {
                 let ty = self.kernel.ty(inst.results[0]);
                 if representable(ty, bits) { Ok(()) } else { Err(KernelError::Constant { at, bits, ty }) }
             }
+            Op::Bitcast => {
+                let (from, to) = (inst.args[0], inst.results[0]);
+                let (old, new) = (self.kernel.ty(from), self.kernel.ty(to));
+                if old.bytes() == new.bytes() && old.bytes() >= 4 {
+                    return Ok(());
+                }
+                let expected = "a 32- or 64-bit number, as wide as the result".to_string();
+                Err(KernelError::Type { at, what: "argument", value: from, expected, got: old })
+            }
             Op::Load { width, cache, .. } => self.width(inst, width).and(self.rights(inst, 0, true, cache)),
             Op::Store { width, cache, .. } => self.width(inst, width).and(self.rights(inst, 0, false, cache)),
             Op::RemoteStoreAsync { width, .. } => {

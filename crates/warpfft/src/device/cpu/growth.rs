@@ -7,7 +7,8 @@ use warpfft_core::problem::{Growth, Precision};
 pub(super) const fn of(precision: Precision) -> Growth {
     match precision {
         Precision::F32 => Growth { two: 0.75, small: 1.1, codelet: 3.5, convolved: 4.3, own: 2.0, once: 0.7 },
-        Precision::F64 => {
+        // Double-single problems are computed in f64 too: better than asked.
+        Precision::F64 | Precision::DoubleSingle => {
             Growth { two: 1.8, small: 6.5, codelet: 22.0, convolved: 25.0, own: 12.0, once: 1.5 }
         }
     }

@@ -208,7 +208,7 @@ impl Backend for Cpu {
     fn plan(&self, problem: &Problem, _recipe: Option<&Recipe>) -> Result<Arc<dyn Execute>, Error> {
         match problem.precision {
             Precision::F32 => self.plan_as::<f32>(problem),
-            Precision::F64 => self.plan_as::<f64>(problem),
+            Precision::F64 | Precision::DoubleSingle => self.plan_as::<f64>(problem),
         }
     }
 }

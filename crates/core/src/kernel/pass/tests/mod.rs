@@ -1,5 +1,6 @@
 //! Each rewrite, and that no pass changes what a kernel computes (`semantics.rs`).
 
+mod double_single;
 mod semantics;
 
 use super::*;
