@@ -19,6 +19,10 @@ const LENGTHS: [u64; 18] = [8, 12, 16, 24, 32, 36, 40, 48, 56, 64, 72, 80, 96, 1
 /// Shapes of blocks that are scheduled, of those that promise to be cheap.
 const TRIED: usize = 64;
 
+/// Blocks whose costs differ by no more are alike, and the shortest of them taken, of which more are under way at once: of
+/// 8192 points and a kernel of 129, blocks of 512 took 1.30 copies and of 1024 1.45, where the model has them equal.
+const ALIKE: f64 = 1.03;
+
 impl Convolution {
     /// The problem in blocks, where these were asked for or are cheaper.
     pub(super) fn in_blocks(
@@ -85,8 +89,11 @@ impl Convolution {
             along.iter().zip(points).map(of).product()
         };
         let costed = shapes.into_iter();
-        let costed = costed.filter_map(|points| Some((cost(&points)? * paid(&points), points)));
-        let (least, points) = costed.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let costed: Vec<(f64, Vec<u64>)> =
+            costed.filter_map(|points| Some((cost(&points)? * paid(&points), points))).collect();
+        let least = costed.iter().map(|(cost, _)| *cost).min_by(f64::total_cmp)?;
+        let close = costed.into_iter().filter(|(cost, _)| *cost <= ALIKE * least);
+        let (least, points) = close.min_by_key(|(_, points)| points.iter().product::<u64>())?;
         let whole = match limits {
             None => cost(&vec![next_smooth(along[0].least)]),
             Some(limits) => {
