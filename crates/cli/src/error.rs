@@ -414,11 +414,12 @@ impl CliError {
             | Self::NothingMeasured { .. }
             | Self::NothingToCompare { .. }
             | Self::HostMemory { .. } => code::INPUT,
-            // A shape too large for any machine, or too short for its kind, is the command line's mistake, not the
-            // device's.
+            // A shape too large for any machine or too short for its kind, or in place what changes its format, is the
+            // command line's mistake, not the device's.
             Self::Core(
                 warpfft::core::Error::TooManyElements { .. }
                 | warpfft::core::Error::KindLength { .. }
+                | warpfft::core::Error::InPlaceFormats { .. }
                 | warpfft::core::Error::Convolution { .. },
             ) => code::USAGE,
             Self::Device(_) | Self::Core(_) => code::DEVICE,

@@ -17,6 +17,8 @@ pub enum Kind {
     /// Complex numbers into complex numbers
     #[default]
     C2c,
+    /// Reals into all of their spectrum; not in place
+    Full,
     /// Reals into half of their spectrum; the shape is that of the reals. ihfft takes the same time
     R2c,
     /// Half of a spectrum into its reals; the shape is that of the reals. hfft takes the same time
@@ -118,6 +120,7 @@ impl Packed<'_> {
         match (self.kind, self.kind.real()) {
             (Kind::R2c, _) if self.inverse => one_way("c2r"),
             (Kind::C2r, _) if self.inverse => one_way("r2c"),
+            (Kind::Full, _) => Ok(if self.inverse { fft.inverse() } else { fft }.full_spectrum()),
             (Kind::R2c, _) => Ok(fft.r2c()),
             (Kind::C2r, _) => Ok(fft.c2r()),
             (_, Some(kind)) => Ok(fft.r2r([if self.inverse { kind.inverse() } else { kind }])),

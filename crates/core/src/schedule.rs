@@ -10,6 +10,7 @@ mod window;
 mod workspace;
 mod zoom;
 
+use crate::cost::Ends;
 use crate::error::Error;
 use crate::function::Functions;
 use crate::lower::fused::Ring;
@@ -68,7 +69,7 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     if problem.filter.is_some() {
         return filter::schedule(problem, limits);
     }
-    let planner = Planner::new(limits, problem.precision).keeping(problem.stored());
+    let planner = Planner::new(limits, problem.precision).between(Ends::of(problem));
     let plans = problem
         .transform
         .iter()
@@ -107,7 +108,7 @@ pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> 
     let schedule = with(
         problem,
         limits,
-        &Planner::new(limits, problem.precision).keeping(problem.stored()),
+        &Planner::new(limits, problem.precision).between(Ends::of(problem)),
         plans,
         false,
     )?;
@@ -120,7 +121,7 @@ pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> 
 
 /// Schedules a problem by plans whose parts may change their radices to suit the passes that they become.
 pub(crate) fn suited(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
-    with(problem, limits, &Planner::new(limits, problem.precision).keeping(problem.stored()), plans, true)
+    with(problem, limits, &Planner::new(limits, problem.precision).between(Ends::of(problem)), plans, true)
 }
 
 fn with(
