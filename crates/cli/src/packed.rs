@@ -107,11 +107,16 @@ impl BatchArgs {
 impl Packed<'_> {
     /// The problem.
     pub fn problem(&self) -> Result<Problem, CliError> {
+        Ok(self.request()?.build()?)
+    }
+
+    /// What is asked, to ask for more.
+    pub fn request(&self) -> Result<Fft, CliError> {
         let fft = self.asked(Fft::new(self.shape.0.clone()))?;
         let fft = fft.batch(self.batch).precision(self.precision);
         let fft = self.storage.into_iter().fold(fft, Fft::storage);
         let fft = if self.in_place { fft.in_place() } else { fft };
-        Ok(self.max_workspace.into_iter().fold(fft, Fft::max_workspace).build()?)
+        Ok(self.max_workspace.into_iter().fold(fft, Fft::max_workspace))
     }
 
     /// Makes a request one of this kind and direction.

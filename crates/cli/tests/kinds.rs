@@ -76,6 +76,28 @@ fn every_kind_is_explained() {
     assert!(bench.succeeds(&["explain", "64", "--kind", "c2r", "--device", "sim"]).contains("pass"));
 }
 
+/// A command that explains.
+fn explain<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["explain", "--limits", "h200"], more].concat()
+}
+
+#[test]
+fn what_a_layout_asks_for_and_what_is_open_is_told() {
+    let bench = Bench::new();
+    let text = bench.succeeds(&explain(&["9", "--batch", "5", "--kind", "r2c"]));
+    assert!(text.contains("by its layout: pass 2") && text.contains("an even number of lines"), "{text}");
+    assert!(!bench.succeeds(&explain(&["9", "--batch", "4", "--kind", "r2c"])).contains("by its layout"));
+    let found = parsed(&bench, &explain(&["9", "--batch", "5", "--kind", "r2c", "--json"]));
+    assert_eq!((&found["by_layout"][0]["pass"], &found["any_batch"]), (&Value::from(2), &Value::Null));
+    let open = ["64", "--batch", "1000", "--any-batch"];
+    let text = bench.succeeds(&explain(&open));
+    assert!(text.contains("any batch: each run says how many, 1 to 1000"), "{text}");
+    let found = parsed(&bench, &explain(&[&open[..], &["--json"]].concat()));
+    assert_eq!(found["any_batch"]["most"], 1000);
+    assert_eq!(found["any_batch"]["distances"], serde_json::json!([64, 64]));
+    assert_eq!(found["by_layout"], serde_json::json!([]));
+}
+
 #[test]
 fn suites_have_every_kind() {
     let bench = Bench::new();
