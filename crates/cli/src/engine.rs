@@ -32,15 +32,23 @@ pub struct Request {
     pub precision: Option<Precision>,
 }
 
-/// The problem of transforming an array with the given strides into a packed one.
-pub fn problem(strides: &[i64], request: &Request, storage: Storage) -> Result<Problem, CliError> {
+/// The problem of transforming an array with the given strides into a packed one. What there is of reals is read as such.
+pub fn problem(
+    strides: &[i64],
+    request: &Request,
+    storage: Storage,
+    reals: bool,
+) -> Result<Problem, CliError> {
     let extents: Vec<u64> = request.lengths.points.iter().map(|&extent| extent as u64).collect();
     let axes: Vec<i64> = request.axes.iter().map(|&axis| axis as i64).collect();
     let asked = Fft::axes(extents, axes).strides(strides, &packed_strides(&request.lengths.output));
     // As in scipy: what is orthonormal by its factor is made orthogonal too.
     let asked = match request.zoom {
-        Some((zoom, endpoint)) => zoom.ask(asked, endpoint),
-        None => request.kind.ask(asked, request.direction, request.norm == NormArg::Ortho),
+        Some((zoom, endpoint)) => zoom.ask(asked, endpoint, reals),
+        None => {
+            let asked = if reals && request.kind == KindArg::C2c { asked.full_spectrum() } else { asked };
+            request.kind.ask(asked, request.direction, request.norm == NormArg::Ortho)
+        }
     };
     let asked = asked.storage(storage).norm(request.norm.norm());
     let asked = request.precision.into_iter().fold(asked, Fft::precision);
@@ -71,7 +79,7 @@ pub struct Spectrum {
 /// Transforms a signal that has the lengths of the request's input.
 pub fn transform(signal: &Signal, request: &Request, kind: DeviceKind) -> Result<Spectrum, CliError> {
     let storage = signal.samples.storage();
-    let problem = problem(&signal.strides, request, storage)?;
+    let problem = problem(&signal.strides, request, storage, signal.samples.is_real())?;
     let count = request.lengths.output.iter().product();
     let mut samples = Samples::zeros(storage, request.kind.gives_reals(), count, "the result")?;
     let (plan, mut fallback) = plan(kind, &problem)?;

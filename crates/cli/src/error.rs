@@ -414,12 +414,13 @@ impl CliError {
             | Self::NothingMeasured { .. }
             | Self::NothingToCompare { .. }
             | Self::HostMemory { .. } => code::INPUT,
-            // A shape too large for any machine, or too short for its kind, and options that do not go together are the
-            // command line's mistake, not the device's.
+            // A shape too large for any machine or too short for its kind, what changes its format in place, and options that
+            // do not go together are the command line's mistake, not the device's.
             Self::Core(
                 warpfft::core::Error::TooManyElements { .. }
                 | warpfft::core::Error::KindLength { .. }
                 | warpfft::core::Error::Together { .. }
+                | warpfft::core::Error::InPlaceFormats { .. }
                 | warpfft::core::Error::Convolution { .. },
             ) => code::USAGE,
             Self::Device(_) | Self::Core(_) => code::DEVICE,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use warpfft::core::explain::{Explanation, PassSummary, explain};
+use warpfft::core::explain::{Explanation, ExtraSummary, PassSummary, explain};
 use warpfft::core::problem::Problem;
 use warpfft::core::target::Limits;
 use warpfft::{Device, DeviceKind};
@@ -20,6 +20,7 @@ Examples:
   warpfft explain 1009 --batch 4096 --precision f64 --limits a100 --json
   warpfft explain 1024 --kind r2c --batch 65536 --limits h200
   warpfft explain 64x64x64 --device cuda
+  warpfft explain 512x512 --batch 1000 --any-batch --limits h200
   warpfft explain 8589934592 --in-place --max-workspace 0 --limits h200
 
 The limits h200, a100, t4, vulkan-min and webgpu-min need no device. Without --limits and --device, the best \
@@ -51,6 +52,10 @@ pub struct Explain {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_workspace: Option<u64>,
 
+    /// Each run says how many transforms there are, up to --batch
+    #[arg(long)]
+    any_batch: bool,
+
     /// Print a JSON object
     #[arg(long)]
     json: bool,
@@ -61,7 +66,8 @@ impl Explain {
     pub fn run(&self) -> Result<(), CliError> {
         let (inverse, in_place, max_workspace) = (self.inverse, self.in_place, self.max_workspace);
         let asked = self.asked.packed(&self.shape);
-        let problem = Packed { inverse, in_place, max_workspace, ..asked }.problem()?;
+        let request = Packed { inverse, in_place, max_workspace, ..asked }.request()?;
+        let problem = if self.any_batch { request.any_batch() } else { request }.build()?;
         let (explanation, tuned) = self.explained(&problem)?;
         if self.json {
             return report::json(&as_json(&explanation, tuned));
@@ -97,11 +103,28 @@ fn as_json(explanation: &Explanation, tuned: bool) -> Value {
         "plans": explanation.plans,
         "passes": explanation.passes.len(),
         "workspace_bytes": explanation.workspace_bytes,
+        "by_layout": explanation.extras.iter().map(extra_json).collect::<Vec<_>>(),
+        "any_batch": explanation.any_batch.as_ref().map(|open| json!({
+            "most": open.dim.n,
+            "distances": [open.dim.is, open.dim.os],
+            "launches": open.launches.iter().map(|launch| json!({
+                "blocks": launch.blocks, "for_each": launch.step,
+            })).collect::<Vec<_>>(),
+        })),
         "table_bytes": explanation.table_bytes,
         "bytes": explanation.bytes,
         "predicted_copies": explanation.predicted_copies,
         "copy_seconds": explanation.copy_seconds,
         "kernels": explanation.passes.iter().map(pass_json).collect::<Vec<_>>(),
+    })
+}
+
+fn extra_json(extra: &ExtraSummary) -> Value {
+    json!({
+        "cause": extra.cause.to_string(),
+        "instead": extra.cause.instead(),
+        "pass": extra.pass.map(|pass| pass + 1),
+        "workspace_bytes": extra.workspace_bytes,
     })
 }
 

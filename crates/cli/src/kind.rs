@@ -9,7 +9,7 @@ use crate::error::CliError;
 /// What is transformed into what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum KindArg {
-    /// Complex numbers into complex numbers, as scipy's fftn; with --inverse, ifftn
+    /// Complex numbers, or reals, into complex numbers: all frequencies, as scipy's fftn; with --inverse, ifftn
     C2c,
     /// Reals into half of their spectrum, as rfftn: n of the last axis become n / 2 + 1
     R2c,

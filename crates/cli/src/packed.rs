@@ -17,6 +17,8 @@ pub enum Kind {
     /// Complex numbers into complex numbers
     #[default]
     C2c,
+    /// Reals into all of their spectrum; not in place
+    Full,
     /// Reals into half of their spectrum; the shape is that of the reals. ihfft takes the same time
     R2c,
     /// Half of a spectrum into its reals; the shape is that of the reals. hfft takes the same time
@@ -105,11 +107,16 @@ impl BatchArgs {
 impl Packed<'_> {
     /// The problem.
     pub fn problem(&self) -> Result<Problem, CliError> {
+        Ok(self.request()?.build()?)
+    }
+
+    /// What is asked, to ask for more.
+    pub fn request(&self) -> Result<Fft, CliError> {
         let fft = self.asked(Fft::new(self.shape.0.clone()))?;
         let fft = fft.batch(self.batch).precision(self.precision);
         let fft = self.storage.into_iter().fold(fft, Fft::storage);
         let fft = if self.in_place { fft.in_place() } else { fft };
-        Ok(self.max_workspace.into_iter().fold(fft, Fft::max_workspace).build()?)
+        Ok(self.max_workspace.into_iter().fold(fft, Fft::max_workspace))
     }
 
     /// Makes a request one of this kind and direction.
@@ -118,6 +125,7 @@ impl Packed<'_> {
         match (self.kind, self.kind.real()) {
             (Kind::R2c, _) if self.inverse => one_way("c2r"),
             (Kind::C2r, _) if self.inverse => one_way("r2c"),
+            (Kind::Full, _) => Ok(if self.inverse { fft.inverse() } else { fft }.full_spectrum()),
             (Kind::R2c, _) => Ok(fft.r2c()),
             (Kind::C2r, _) => Ok(fft.c2r()),
             (_, Some(kind)) => Ok(fft.r2r([if self.inverse { kind.inverse() } else { kind }])),

@@ -172,7 +172,8 @@ impl Transform {
         let started = Instant::now();
         let precision = self.precision.map(PrecisionArg::precision);
         let storage = self.storage.map(StorageArg::storage).or(precision.map(Storage::of));
-        let reals = self.kind.takes_reals() || self.pairs;
+        // Half spectra are complex numbers, also where all of them are real.
+        let reals = !self.kind.doubles() || self.pairs;
         let signal = io::read(&self.input, Keep { storage, reals })?;
         let signal = if self.pairs { fit::paired(signal, &self.input)? } else { signal };
         if self.kind.takes_reals() && !signal.real {

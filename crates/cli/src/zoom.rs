@@ -46,9 +46,10 @@ impl FromStr for ZoomArg {
 }
 
 impl ZoomArg {
-    /// Makes a request one for this band.
-    pub fn ask(self, fft: Fft, endpoint: bool) -> Fft {
+    /// Makes a request one for this band, of reals or of complex numbers.
+    pub fn ask(self, fft: Fft, endpoint: bool, reals: bool) -> Fft {
         let fft = fft.zoom(self.from, self.to, self.points);
+        let fft = if reals { fft.of_reals() } else { fft };
         if endpoint { fft.endpoint() } else { fft }
     }
 }

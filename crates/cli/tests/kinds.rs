@@ -5,9 +5,9 @@ mod support;
 use serde_json::Value;
 use support::Bench;
 
-const KINDS: [&str; 14] = [
-    "c2c", "r2c", "c2r", "dct1", "dct2", "dct3", "dct4", "dst1", "dst2", "dst3", "dst4", "dht", "r2hc",
-    "hc2r",
+const KINDS: [&str; 15] = [
+    "c2c", "full", "r2c", "c2r", "dct1", "dct2", "dct3", "dct4", "dst1", "dst2", "dst3", "dst4", "dht",
+    "r2hc", "hc2r",
 ];
 
 /// What measures quickly, here.
@@ -22,6 +22,7 @@ fn bytes(kind: &str, real: u64) -> u64 {
     let (whole, half) = (5 * 8 * 6 * real, 5 * 8 * 4 * 2 * real);
     match kind {
         "c2c" => 4 * whole,
+        "full" => 3 * whole,
         "r2c" | "c2r" => whole + half,
         _ => 2 * whole,
     }
@@ -32,6 +33,9 @@ fn every_kind_is_measured_in_copies_of_its_own_bytes() {
     let bench = Bench::new();
     for kind in KINDS {
         for more in [&[][..], &["--in-place"], &["--precision", "f64"]] {
+            if kind == "full" && more.contains(&"--in-place") {
+                continue;
+            }
             let asked = [&["bench", "8x6", "--batch", "5", "--kind", kind][..], &QUICK, more].concat();
             let rows = parsed(&bench, &asked);
             let number = |name: &str| rows[0][name].as_f64().unwrap();
@@ -42,7 +46,11 @@ fn every_kind_is_measured_in_copies_of_its_own_bytes() {
             let counted = number("gflops") * number("seconds") * 1e9;
             assert!((counted / operations - 1.0).abs() < 1e-6, "{kind}: {counted} of {operations}");
             // The processor in f64 is what real data is compared with.
-            assert_eq!(rows[0]["error"].is_null(), real == 8 && kind != "c2c", "{kind} {more:?}");
+            assert_eq!(
+                rows[0]["error"].is_null(),
+                real == 8 && !["c2c", "full"].contains(&kind),
+                "{kind} {more:?}"
+            );
             assert!(rows[0]["error"].as_f64().is_none_or(|error| error < 1e-6), "{kind} {more:?}");
         }
     }
@@ -68,6 +76,28 @@ fn every_kind_is_explained() {
     assert!(bench.succeeds(&["explain", "64", "--kind", "c2r", "--device", "sim"]).contains("pass"));
 }
 
+/// A command that explains.
+fn explain<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["explain", "--limits", "h200"], more].concat()
+}
+
+#[test]
+fn what_a_layout_asks_for_and_what_is_open_is_told() {
+    let bench = Bench::new();
+    let text = bench.succeeds(&explain(&["9", "--batch", "5", "--kind", "r2c"]));
+    assert!(text.contains("by its layout: pass 2") && text.contains("an even number of lines"), "{text}");
+    assert!(!bench.succeeds(&explain(&["9", "--batch", "4", "--kind", "r2c"])).contains("by its layout"));
+    let found = parsed(&bench, &explain(&["9", "--batch", "5", "--kind", "r2c", "--json"]));
+    assert_eq!((&found["by_layout"][0]["pass"], &found["any_batch"]), (&Value::from(2), &Value::Null));
+    let open = ["64", "--batch", "1000", "--any-batch"];
+    let text = bench.succeeds(&explain(&open));
+    assert!(text.contains("any batch: each run says how many, 1 to 1000"), "{text}");
+    let found = parsed(&bench, &explain(&[&open[..], &["--json"]].concat()));
+    assert_eq!(found["any_batch"]["most"], 1000);
+    assert_eq!(found["any_batch"]["distances"], serde_json::json!([64, 64]));
+    assert_eq!(found["by_layout"], serde_json::json!([]));
+}
+
 #[test]
 fn suites_have_every_kind() {
     let bench = Bench::new();
@@ -86,7 +116,7 @@ fn suites_have_every_kind() {
     }
     assert_eq!(text.lines().count(), 1 + KINDS.len());
     let out = bench.succeeds(&["bench", "--compare", "o.csv", "o.csv"]);
-    assert!(out.contains("0 slower, 0 faster, 14 alike"), "{out}");
+    assert!(out.contains("0 slower, 0 faster, 15 alike"), "{out}");
     assert!(bench.succeeds(&["bench", "--report", "o.csv"]).contains("| dst4 f32 16x6 batch 10 |"));
     let out = run("p.csv", &["--only", "dct*", "--only", "r2c 16x6"]);
     assert!(out.contains("5 rows") && out.contains("r2c f32 16x6 batch 10"), "{out}");
@@ -105,6 +135,8 @@ fn kinds_that_cannot_be_are_named() {
         let explain = ["explain", "64", "--kind", kind, "--inverse", "--limits", "h200"];
         bench.fails(2, &explain, &["--inverse", kind, instead]);
     }
+    let full = ["explain", "64", "--kind", "full", "--in-place", "--limits", "h200"];
+    bench.fails(2, &full, &["in place", "one format"]);
     bench.fails(4, &["tune", "64", "--kind", "r2c", "--device", "cpu"], &["no kernels to choose from"]);
     bench.fails(4, &["bench", "64", "--kind", "r2c", "--device", "sim"], &["cannot do time kernels"]);
     for args in [

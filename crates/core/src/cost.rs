@@ -21,7 +21,7 @@ use crate::lower::places;
 use crate::lower::tile::{self, Tile};
 use crate::pass::{Array, Axis, CoprimePart, MAX_STAGES, Method, Operand, Pass, PassDim, Stage};
 use crate::plan::Plan;
-use crate::problem::{Direction, Format, Precision, Storage};
+use crate::problem::{Direction, Format, Precision, Problem, Storage};
 use crate::schedule;
 use crate::target::Limits;
 
@@ -31,27 +31,59 @@ const UNFED: f64 = 0.4;
 
 /// Copies of a plan, for a large batch of packed rows; `None` where a part fits no block.
 pub fn of_plan(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
-    of_plan_kept(plan, limits, precision, [Storage::of(precision); 2])
+    of_plan_between(plan, limits, precision, Ends::computed(precision))
+}
+
+/// How input and output of a complex transform lie in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ends {
+    /// How they keep a real number.
+    pub kept: [Storage; 2],
+    /// Whether they hold real parts alone.
+    pub reals: [bool; 2],
+}
+
+impl Ends {
+    /// Complex numbers, kept as they are computed in.
+    pub const fn computed(precision: Precision) -> Self {
+        Self { kept: [Storage::of(precision); 2], reals: [false; 2] }
+    }
+
+    /// Those of a problem.
+    pub fn of(problem: &Problem) -> Self {
+        let reals = [problem.input, problem.output].map(|format| format == Format::Real);
+        Self { kept: problem.stored(), reals }
+    }
+
+    /// Bytes of an element of both together.
+    fn bytes(self) -> f64 {
+        let side =
+            |(kept, real): (Storage, bool)| if real { kept.real_bytes() } else { kept.complex_bytes() };
+        self.kept.into_iter().zip(self.reals).map(side).sum::<u64>() as f64
+    }
 }
 
 /// Bytes that so many passes move over those that they would if each moved what the problem does: what lies between them is
-/// kept as it is computed.
-pub(crate) fn moved(passes: u64, precision: Precision, kept: [Storage; 2]) -> f64 {
-    let ends = kept.iter().map(|kept| kept.real_bytes() as f64).sum::<f64>();
-    let between = 2.0 * (passes - 1) as f64 * precision.real_bytes() as f64;
+/// complex, and kept as it is computed.
+pub(crate) fn moved(passes: u64, precision: Precision, ends: Ends) -> f64 {
+    let ends = ends.bytes();
+    let between = 2.0 * (passes - 1) as f64 * precision.complex_bytes() as f64;
     (between + ends) / (passes as f64 * ends)
 }
 
-/// The same for data that is kept so.
-pub fn of_plan_kept(plan: &Plan, limits: &Limits, precision: Precision, kept: [Storage; 2]) -> Option<f64> {
+/// The same for data that lies so.
+pub fn of_plan_between(plan: &Plan, limits: &Limits, precision: Precision, ends: Ends) -> Option<f64> {
     let rows = |n, method| {
         let pass = lines(n, method, (1, n as i64), precision);
-        let [src, dst] =
-            [(pass.src, kept[0]), (pass.dst, kept[1])].map(|(side, storage)| Operand { storage, ..side });
+        let side = |own: Operand, end: usize| {
+            let format = if ends.reals[end] { Format::Real } else { own.format };
+            Operand { format, storage: ends.kept[end], ..own }
+        };
+        let (src, dst) = (side(pass.src, 0), side(pass.dst, 1));
         tile::choose(&Pass { src, dst, ..pass }, limits).map(|choice| choice.cost)
     };
     if plan.passes() > 1 {
-        return Some(of_passes(plan, limits, precision)? * moved(plan.passes(), precision, kept));
+        return Some(of_passes(plan, limits, precision)? * moved(plan.passes(), precision, ends));
     }
     let method = match plan {
         Plan::MixedRadix(radices) => Method::MixedRadix(radices.clone()),

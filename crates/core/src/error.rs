@@ -370,8 +370,8 @@ pub enum Error {
     FunctionForeign,
     /// A function on a side of a transform that cannot have one.
     #[error(
-        "functions on load and store go with transforms of complex numbers into complex numbers, not yet with kinds of \
-         real data or zooms; apply them before or after"
+        "functions on load and store go with transforms of complex numbers into complex numbers, and of reals into all of \
+         their spectrum (full_spectrum()), not yet with other kinds of real data or zooms; apply them before or after"
     )]
     FunctionKind,
     /// The scale is infinite or not a number.

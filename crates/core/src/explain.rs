@@ -1,6 +1,8 @@
 //! What a plan does, shown as a database shows a query plan: passes, bytes, copies predicted, radices, threads,
 //! registers, shared memory, conflicts, workspace. Needs no device.
 
+mod beside;
+
 use std::fmt;
 
 use crate::cost;
@@ -13,6 +15,9 @@ use crate::problem::{Direction, Problem};
 use crate::program::{Compiled, Part};
 use crate::schedule::Schedule;
 use crate::target::{Limits, SECTOR_BYTES};
+
+pub use crate::schedule::Cause;
+pub use beside::{AnyBatchSummary, ExtraSummary};
 
 /// One pass over memory and its kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,6 +86,10 @@ pub struct Explanation {
     pub plans: Vec<String>,
     /// Passes in order.
     pub passes: Vec<PassSummary>,
+    /// Passes and memory that the layout asks for, not the transforms.
+    pub extras: Vec<ExtraSummary>,
+    /// How the number of transforms is left to each run, if it is.
+    pub any_batch: Option<AnyBatchSummary>,
     /// Bytes of workspace.
     pub workspace_bytes: u64,
     /// Bytes of constant tables.
@@ -121,6 +130,7 @@ impl Explanation {
         let count = |dims: &mut dyn Iterator<Item = (u64, i64)>| dims.map(|(n, _)| n).product::<u64>();
         let bytes = count(&mut problem.input_dims()) * problem.input_element()
             + count(&mut problem.output_dims()) * problem.output_element();
+        let launches = &compiled.program.launches;
         let passes: Vec<PassSummary> = compiled
             .schedule
             .passes
@@ -136,6 +146,14 @@ impl Explanation {
         Self {
             device: limits.name.clone(),
             plans: compiled.schedule.plans.iter().map(ToString::to_string).collect(),
+            extras: ExtraSummary::all(&compiled.schedule, problem),
+            any_batch: problem.at_run().map(|&dim| AnyBatchSummary {
+                dim,
+                launches: launches
+                    .iter()
+                    .filter_map(|own| compiled.program.kernels[own.kernel].at_run)
+                    .collect(),
+            }),
             workspace_bytes: compiled.program.workspace_bytes,
             table_bytes: compiled.program.tables.iter().map(crate::program::Table::bytes).sum(),
             bytes,
@@ -348,6 +366,12 @@ impl fmt::Display for Explanation {
                 "   {} exchanges, bank conflicts x{:.2}, sectors x{:.2} read, x{:.2} written, {} instructions",
                 pass.exchanges, pass.conflicts, pass.sectors[0], pass.sectors[1], pass.instructions
             )?;
+        }
+        for extra in &self.extras {
+            writeln!(f, "{extra}")?;
+        }
+        if let Some(any_batch) = &self.any_batch {
+            writeln!(f, "{any_batch}")?;
         }
         writeln!(f, "workspace {}, tables {}", bytes(self.workspace_bytes), bytes(self.table_bytes))?;
         write!(

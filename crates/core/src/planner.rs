@@ -4,10 +4,10 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::cost;
+use crate::cost::{self, Ends};
 use crate::lower::tile;
 use crate::plan::Plan;
-use crate::problem::{Precision, Storage};
+use crate::problem::Precision;
 use crate::solve::{SOLVERS, Solver};
 use crate::target::Limits;
 
@@ -21,8 +21,8 @@ type Known = HashMap<(u64, bool), Option<(f64, Plan)>>;
 pub struct Planner<'a> {
     limits: &'a Limits,
     precision: Precision,
-    /// How data is kept that it plans for.
-    kept: [Storage; 2],
+    /// How the data lies that it plans for.
+    ends: Ends,
     known: RefCell<Known>,
     middles: RefCell<HashMap<Vec<u32>, bool>>,
 }
@@ -30,14 +30,14 @@ pub struct Planner<'a> {
 impl<'a> Planner<'a> {
     /// A planner that remembers nothing yet.
     pub fn new(limits: &'a Limits, precision: Precision) -> Self {
-        let kept = [Storage::of(precision); 2];
-        Self { limits, precision, kept, known: RefCell::default(), middles: RefCell::default() }
+        let ends = Ends::computed(precision);
+        Self { limits, precision, ends, known: RefCell::default(), middles: RefCell::default() }
     }
 
-    /// The same for data that is kept otherwise than it is computed in.
+    /// The same for data that lies otherwise than it is computed in.
     #[must_use]
-    pub fn keeping(self, kept: [Storage; 2]) -> Self {
-        Self { kept, known: RefCell::default(), ..self }
+    pub fn between(self, ends: Ends) -> Self {
+        Self { ends, known: RefCell::default(), ..self }
     }
 
     /// Points of the largest tile that a block can hold: what its shared memory takes, and half its registers.
@@ -148,7 +148,7 @@ impl<'a> Planner<'a> {
                 if on_chip && plan.passes() > 1 {
                     continue;
                 }
-                let cost = cost::of_plan_kept(&plan, self.limits, self.precision, self.kept);
+                let cost = cost::of_plan_between(&plan, self.limits, self.precision, self.ends);
                 let Some(cost) = cost else { continue };
                 if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                     best = Some((cost, plan));

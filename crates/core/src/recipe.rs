@@ -12,7 +12,7 @@ mod texts;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cost;
+use crate::cost::{self, Ends};
 use crate::error::Error;
 use crate::lower::tile::{self, Choice, Tile};
 use crate::pass::Pass;
@@ -266,14 +266,14 @@ fn narrowed(limits: &Limits, within: Option<Within>) -> Limits {
 
 /// Plans that some solver offers for a length, the cheapest first.
 fn ranked(n: u64, problem: &Problem, limits: &Limits) -> Vec<Plan> {
-    let (precision, kept) = (problem.precision, problem.stored());
-    let planner = Planner::new(limits, precision).keeping(kept);
+    let (precision, ends) = (problem.precision, Ends::of(problem));
+    let planner = Planner::new(limits, precision).between(ends);
     // Passes in place leave what they go on with in the caller's own type.
     let capped = problem.max_workspace.is_some() && problem.keeps_results();
     let solvers = SOLVERS.iter().filter(|solver| capped || !solver.in_place());
     let offered = solvers.flat_map(|solver| solver.plans(n, &planner));
     let mut plans: Vec<(f64, Plan)> = offered
-        .filter_map(|plan| Some((cost::of_plan_kept(&plan, limits, precision, kept)?, plan)))
+        .filter_map(|plan| Some((cost::of_plan_between(&plan, limits, precision, ends)?, plan)))
         .collect();
     plans.sort_by(|a, b| a.0.total_cmp(&b.0));
     plans.dedup_by(|a, b| a.1 == b.1);

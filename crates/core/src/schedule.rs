@@ -2,6 +2,7 @@
 
 mod blocks;
 mod convolution;
+mod detour;
 mod filter;
 pub mod fuse;
 mod in_place;
@@ -11,6 +12,7 @@ mod window;
 mod workspace;
 mod zoom;
 
+use crate::cost::Ends;
 use crate::error::Error;
 use crate::function::Functions;
 use crate::lower::fused::Ring;
@@ -21,6 +23,7 @@ use crate::planner::Planner;
 use crate::problem::{Direction, Format, Kind, Placement, Problem, Storage};
 use crate::target::Limits;
 use convolution::By;
+pub use detour::{Cause, Detour};
 use fuse::Fuse;
 use window::held;
 
@@ -35,6 +38,8 @@ pub struct Schedule {
     pub plans: Vec<Plan>,
     /// Pairs of passes that share a launch, and the ring between the two.
     pub fused: Vec<(Fuse, Ring)>,
+    /// What the layout asks for beyond the transforms.
+    pub detours: Vec<Detour>,
 }
 
 /// Where the data lies between passes: one stride for each dimension of the problem.
@@ -69,7 +74,7 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     if problem.filter.is_some() {
         return filter::schedule(problem, limits);
     }
-    let planner = Planner::new(limits, problem.precision).keeping(problem.stored());
+    let planner = Planner::new(limits, problem.precision).between(Ends::of(problem));
     let plans = problem
         .transform
         .iter()
@@ -108,7 +113,7 @@ pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> 
     let schedule = with(
         problem,
         limits,
-        &Planner::new(limits, problem.precision).keeping(problem.stored()),
+        &Planner::new(limits, problem.precision).between(Ends::of(problem)),
         plans,
         false,
     )?;
@@ -121,7 +126,7 @@ pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> 
 
 /// Schedules a problem by plans whose parts may change their radices to suit the passes that they become.
 pub(crate) fn suited(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
-    with(problem, limits, &Planner::new(limits, problem.precision).keeping(problem.stored()), plans, true)
+    with(problem, limits, &Planner::new(limits, problem.precision).between(Ends::of(problem)), plans, true)
 }
 
 fn with(
@@ -133,7 +138,8 @@ fn with(
 ) -> Result<Schedule, Error> {
     let mut scheduler = Scheduler::new(problem, limits, planner, suits);
     scheduler.run(&mut plans)?;
-    Ok(Schedule { passes: scheduler.passes, regions: scheduler.regions, plans, fused: Vec::new() })
+    let Scheduler { passes, regions, detours, .. } = scheduler;
+    Ok(Schedule { passes, regions, plans, fused: Vec::new(), detours })
 }
 
 fn no_plan(n: u64, limits: &Limits) -> Error {
@@ -156,12 +162,14 @@ struct Scheduler<'a> {
     direction: Direction,
     regions: Vec<u64>,
     passes: Vec<Pass>,
+    detours: Vec<Detour>,
 }
 
 impl<'a> Scheduler<'a> {
     fn new(problem: &'a Problem, limits: &'a Limits, planner: &'a Planner<'a>, suits: bool) -> Self {
         let (held, direction) = (held(problem, false), problem.direction);
-        Self { problem, limits, planner, suits, held, direction, regions: Vec::new(), passes: Vec::new() }
+        let (regions, passes, detours) = (Vec::new(), Vec::new(), Vec::new());
+        Self { problem, limits, planner, suits, held, direction, regions, passes, detours }
     }
 }
 
@@ -173,13 +181,12 @@ impl Scheduler<'_> {
         // Elements move when strides differ in place: blocks would overwrite what others still have to read, so
         // the result is gathered in the workspace first.
         let moves = self.problem.placement == Placement::InPlace && self.problem.moves();
-        if groups.is_empty() || (moves && groups.len() == 1) {
-            groups.push(Vec::new());
-        }
+        let gathers = moves && groups.len() < 2;
+        groups.resize_with(groups.len().max(if moves { 2 } else { 1 }), Vec::new);
         // What lies between passes is kept as it is computed, and needs room for every point.
         let holds = self.problem.keeps_results() && self.output_holds_all();
         let staged = moves || (groups.len() > 1 && !holds);
-        let staged = if staged { Some(self.workspace(&output)) } else { None };
+        let staged = if staged { Some(self.stage(&output, moves)) } else { None };
         let last = groups.len() - 1;
         let mut at = input;
         for (i, group) in groups.iter().enumerate() {
@@ -194,6 +201,9 @@ impl Scheduler<'_> {
                 name_stages(&mut plans[d], &self.passes[first..]);
             }
             at = target;
+        }
+        if let Some(detour) = self.detours.last_mut().filter(|_| gathers) {
+            detour.pass = Some(self.passes.len() - 1);
         }
         if let Some(pass) = self.passes.last_mut() {
             pass.scale *= self.problem.scale;

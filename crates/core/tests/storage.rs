@@ -293,7 +293,6 @@ fn neighbours_move_together() {
     for (name, fft) in [
         ("1000", Fft::new([1000]).f16().batch(1 << 17)),
         ("2^20", Fft::new([1 << 20]).f16().batch(128)),
-        ("2048x2048", Fft::new([2048, 2048]).f16().batch(32)),
         ("columns", Fft::axes([256, 4096], [0]).f16().batch(128)),
     ] {
         let got = narrowest(&build(fft), &Limits::h200());

@@ -115,7 +115,8 @@ fn factors_that_pairs_cannot_hold_are_refused() {
         let mut factors = spectrum.factors().to_vec();
         factors[3].im = 1e300;
         let (image, mut result) = (vec![one[0]; 8], vec![one[0]; 8]);
-        let error = plan.convolving().run_filtered(&image, &factors, &mut result).expect_err("it is too large");
+        let error =
+            plan.convolving().run_filtered(&image, &factors, &mut result).expect_err("it is too large");
         assert_eq!(error, Error::Range { which: Which::Filter, plane: 0, element: 3, value: 1e300 });
     }
 }

@@ -20,13 +20,12 @@ impl Problem {
     /// Refuses windows, filters, and numbers that are kept in another type or without their imaginary parts, beside what
     /// does not know of them.
     pub(super) fn alone(&self, one: &'static str, would_work: &'static str) -> Result<(), Error> {
-        let formats = [self.input, self.output];
         let other = if self.is_windowed() {
             "windows"
         } else if self.filter.is_some() {
             "filters"
-        } else if self.kind == Kind::Complex && formats.contains(&Format::Real) {
-            "real sides of complex transforms"
+        } else if self.kind == Kind::Complex && self.output == Format::Real {
+            "real outputs of complex transforms"
         } else if !self.functions.is_empty() && self.stored() != [Storage::of(self.precision); 2] {
             "numbers kept in another type than they are computed in"
         } else {

@@ -322,9 +322,12 @@ impl Fft {
             batch.get_mut(outermost).ok_or(Error::CountNothing)?.at_run = true;
         }
         let kind = self.kind_of(&mut transform)?;
-        for (side, got) in [(Side::Input, self.input), (Side::Output, self.output)] {
-            if kind == Kind::Complex && got == Format::Real {
-                return Err(Error::KindFormat { side, real: false, got });
+        if kind == Kind::Complex {
+            let reals = matches!(self.asked, Asked::Whole);
+            for (side, got, real) in [(Side::Input, self.input, reals), (Side::Output, self.output, false)] {
+                if (got == Format::Real) != real {
+                    return Err(Error::KindFormat { side, real, got });
+                }
             }
         }
         let windows = self.windows_of(&transform)?;

@@ -9,6 +9,8 @@ use crate::problem::{Dim, Direction, Format, Kind, Placement, RealDim, RealKind,
 #[derive(Debug, Clone)]
 pub(super) enum Asked {
     Complex,
+    /// From reals to all of their spectrum.
+    Whole,
     /// Between reals and half spectra; whether to reals, and the axis to halve: the last one transformed unless named.
     Halved {
         back: bool,
@@ -40,6 +42,24 @@ impl Fft {
     pub fn r2c(mut self) -> Self {
         self.asked = Asked::Halved { back: false, axis: None };
         (self.input, self.direction) = (Format::Real, Direction::Forward);
+        self
+    }
+
+    /// Reals into all of their spectrum, as numpy's `fftn` gives it: complex numbers, as many as there are reals. What is
+    /// read is the reals alone; strides of the input count in reals. [`Fft::r2c`] writes the half that says it all.
+    ///
+    /// ```
+    /// use warpfft_core::request::Fft;
+    /// let problem = Fft::new([480, 640]).full_spectrum().build()?;
+    /// assert_eq!((problem.input_bytes(), problem.output_bytes()), (4 * 480 * 640, 8 * 480 * 640));
+    /// # Ok::<(), warpfft_core::Error>(())
+    /// ```
+    ///
+    /// Planar: `formats(Format::Real, Format::Planar)`. The way back, from such a spectrum to its reals, needs half of it
+    /// only: [`Fft::c2r`], with strides of the whole one on its input.
+    #[must_use]
+    pub fn full_spectrum(mut self) -> Self {
+        (self.asked, self.input) = (Asked::Whole, Format::Real);
         self
     }
 
@@ -126,7 +146,7 @@ impl Fft {
     /// The problem's kind, with the dimensions that are its own taken out of those to transform.
     pub(super) fn kind_of(&self, transform: &mut Vec<(usize, Dim)>) -> Result<Kind, Error> {
         match &self.asked {
-            Asked::Complex => Ok(Kind::Complex),
+            Asked::Complex | Asked::Whole => Ok(Kind::Complex),
             Asked::Halved { .. } => {
                 let (axis, back) = self.halved()?.ok_or(Error::NoHalvedAxis)?;
                 let at = transform.iter().position(|(own, _)| *own == axis).ok_or(Error::NoHalvedAxis)?;

@@ -132,7 +132,7 @@ impl Fft {
         if self.windows.is_empty() {
             return Ok(Vec::new());
         }
-        if !matches!(self.asked, super::Asked::Complex) {
+        if !matches!(self.asked, super::Asked::Complex | super::Asked::Whole) {
             return Err(Error::WindowKind);
         }
         let all = self.axis_windows()?;

@@ -18,16 +18,25 @@ use crate::solve::padding;
 use crate::target::Limits;
 
 use super::convolution::By;
-use super::{Place, Schedule, Scheduler, no_plan, on_chip_method};
+use super::{Cause, Detour, Place, Schedule, Scheduler, no_plan, on_chip_method};
 
 /// Schedules a problem with a filter.
 pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     let planner = Planner::new(limits, problem.precision);
-    let mut whole =
-        Schedule { passes: Vec::new(), regions: Vec::new(), plans: Vec::new(), fused: Vec::new() };
+    let mut whole = Schedule {
+        passes: Vec::new(),
+        regions: Vec::new(),
+        plans: Vec::new(),
+        fused: Vec::new(),
+        detours: Vec::new(),
+    };
     // The first dimension is one that there is something to do along.
     let problem = &problem.clone().validated()?;
-    for part in parts(problem) {
+    for (at, part) in parts(problem).into_iter().enumerate() {
+        if at > 0 {
+            let pass = Some(whole.passes.len());
+            whole.detours.push(Detour { cause: Cause::ArrayLeft, pass, region: None });
+        }
         let mut scheduler = Scheduler::new(&part, limits, &planner, true);
         let plans = match part.blocks() {
             Some(blocks) => scheduler.by_blocks(&blocks)?,

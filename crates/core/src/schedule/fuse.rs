@@ -212,6 +212,7 @@ fn drop_unused(schedule: &mut Schedule) {
     for (_, ring) in &mut schedule.fused {
         ring.counters = before(ring.counters);
     }
+    schedule.renumber_detours(|region| used[usize::from(region)].then(|| before(region)));
     let mut keep = used.iter();
     schedule.regions.retain(|_| keep.next().is_some_and(|&used| used));
 }

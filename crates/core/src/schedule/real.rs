@@ -16,7 +16,7 @@ use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, Storage, 
 use crate::solve::cluster;
 use crate::target::Limits;
 
-use super::{Schedule, fuse};
+use super::{Cause, Detour, Schedule, fuse};
 use line::Line;
 
 /// Schedules a problem of a real kind.
@@ -52,6 +52,7 @@ struct Chain<'a> {
     regions: Vec<u64>,
     /// Elements of what complex problems take for themselves.
     inner: Vec<u64>,
+    detours: Vec<Detour>,
 }
 
 /// Ways to choose the stages of dimensions that share a pass that are tried at most.
@@ -85,6 +86,7 @@ impl<'a> Chain<'a> {
             plans: Vec::new(),
             regions: Vec::new(),
             inner: Vec::new(),
+            detours: Vec::new(),
         }
     }
 
@@ -98,7 +100,11 @@ impl<'a> Chain<'a> {
             }
         }
         self.regions.extend(self.inner);
-        Schedule { passes: self.passes, regions: self.regions, plans: self.plans, fused: Vec::new() }
+        let Self { passes, regions, plans, detours, .. } = self;
+        let mut schedule = Schedule { passes, regions, plans, fused: Vec::new(), detours };
+        let number = |region: u8| if region >= INNER { chained + region - INNER } else { region };
+        schedule.renumber_detours(|region| Some(number(region)));
+        schedule
     }
 
     /// The caller's array on one side.
@@ -129,6 +135,12 @@ impl<'a> Chain<'a> {
         self.regions.push(if format == Format::Real { span.div_ceil(2) } else { span });
         let array = Array::Workspace((self.regions.len() - 1) as u8);
         (Operand { array, format, offset: 0, span, storage: Storage::of(self.problem.precision) }, strides)
+    }
+
+    /// The last region is there for that.
+    fn takes_region(&mut self, cause: Cause) {
+        let region = Some((self.regions.len() - 1) as u8);
+        self.detours.push(Detour { cause, pass: None, region });
     }
 
     /// Reals to half of their spectrum: lines first, with as many other dimensions in the same pass as pays, then what
@@ -162,6 +174,7 @@ impl<'a> Chain<'a> {
         let lengths: Vec<u64> = complex.transform.iter().chain(&complex.batch).map(|dim| dim.n).collect();
         let like: Vec<i64> = complex.transform.iter().chain(&complex.batch).map(|dim| dim.os).collect();
         let (region, strides) = self.region(&lengths, &like, Format::Interleaved);
+        self.takes_region(Detour::stored(problem));
         // In the order of `after`: what is left, repeated dimensions, those beside the line, the line.
         let dims = complex.transform.iter_mut().chain(&mut complex.batch);
         dims.zip(&strides).for_each(|(dim, &stride)| dim.is = stride);
@@ -218,6 +231,8 @@ impl<'a> Chain<'a> {
                 let lengths: Vec<u64> = dims.iter().map(|dim| dim.n).collect();
                 let like: Vec<i64> = dims.iter().map(|dim| dim.is).collect();
                 let (operand, strides) = self.region(&lengths, &like, Format::Interleaved);
+                let kept = problem.placement == Placement::OutOfPlace;
+                self.takes_region(if kept { Cause::InputKept } else { Detour::stored(problem) });
                 dims.into_iter().zip(&strides).for_each(|(dim, &stride)| dim.os = stride);
                 from = operand;
                 (complex.output, complex.output_offset) = (operand.format, operand.offset);
@@ -374,6 +389,9 @@ impl<'a> Chain<'a> {
         // What lies between passes is kept as it is computed.
         let between = dims.len() > 1 && !problem.keeps_results();
         let staged = (moves || between).then(|| self.region(&lengths, &os, Format::Real));
+        if staged.is_some() {
+            self.takes_region(if moves { Cause::MovesInPlace } else { Detour::stored(problem) });
+        }
         let mut at = input;
         for (d, real) in dims.iter().enumerate() {
             let last = d + 1 == dims.len();
@@ -406,6 +424,9 @@ impl<'a> Chain<'a> {
         }
         if dims.is_empty() || at.0.array != output.0.array {
             let scale = if dims.is_empty() { problem.scale } else { 1.0 };
+            if let Some(detour) = self.detours.last_mut().filter(|_| staged.is_some()) {
+                detour.pass = Some(self.passes.len());
+            }
             self.copy(&lengths, &at, &output, scale);
         }
         Ok(())
@@ -440,6 +461,12 @@ impl<'a> Chain<'a> {
             }
         }
         self.plans.extend(schedule.plans);
+        let before = self.passes.len();
+        self.detours.extend(schedule.detours.into_iter().map(|detour| Detour {
+            pass: detour.pass.map(|pass| before + pass),
+            region: detour.region.map(|region| INNER + region),
+            ..detour
+        }));
         for mut pass in schedule.passes {
             for side in [&mut pass.src, &mut pass.dst] {
                 side.array = match side.array {

@@ -1,6 +1,6 @@
 //! Which transform dimensions share a pass.
 
-use crate::cost;
+use crate::cost::{self, Ends};
 use crate::lower::tile;
 use crate::plan::Plan;
 use crate::solve::cluster;
@@ -53,7 +53,7 @@ impl Scheduler<'_> {
             }
         }
         let (cost, shared) = best?;
-        let moved = cost::moved(2, self.problem.precision, self.problem.stored());
+        let moved = cost::moved(2, self.problem.precision, Ends::of(self.problem));
         let apart = moved * (self.tile(&group[1..], plans)?.cost + self.tile(&group[..1], plans)?.cost);
         // Two passes may share a launch, where an item is all that is transformed together.
         let item = lengths.iter().product::<u64>() * self.problem.precision.complex_bytes();

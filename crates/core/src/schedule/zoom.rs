@@ -41,7 +41,8 @@ pub(super) fn schedule(problem: &Problem, zoom: &Zoom, limits: &Limits) -> Resul
         let Some(cost) = cost.sum::<Option<f64>>() else { continue };
         if best.as_ref().is_none_or(|(least, _)| cost < *least) {
             let plans = vec![Plan::Bluestein { n, inner: Box::new(inner) }];
-            best = Some((cost, Schedule { passes, regions, plans, fused: Vec::new() }));
+            let (fused, detours) = (Vec::new(), Vec::new());
+            best = Some((cost, Schedule { passes, regions, plans, fused, detours }));
         }
     }
     let (_, schedule) = best.ok_or_else(|| no_plan(n, limits))?;

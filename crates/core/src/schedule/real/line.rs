@@ -6,7 +6,7 @@ use crate::lower::tile;
 use crate::pass::{Array, Axis, Carry, Fold, Formula, Method, Operand, Pass, PassDim, Way, points};
 use crate::plan::Plan;
 use crate::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem, RealKind};
-use crate::schedule::{no_plan, on_chip_method};
+use crate::schedule::{Cause, Detour, no_plan, on_chip_method};
 
 use super::{Chain, Side, merged};
 
@@ -207,7 +207,11 @@ impl Share {
 impl Chain<'_> {
     /// The passes of lines.
     pub(super) fn line(&mut self, line: &Line) -> Result<(), Error> {
-        for share in line.shares() {
+        for (at, share) in line.shares().into_iter().enumerate() {
+            if at > 0 {
+                let pass = Some(self.passes.len());
+                self.detours.push(Detour { cause: Cause::LineLeft, pass, region: None });
+            }
             match self.on_chip(line, &share) {
                 Some((pass, plan)) => {
                     self.passes.push(pass);

@@ -120,7 +120,7 @@ impl<T: CpuReal> Execute for FunctionPlan<T> {
             self.each(|index, from, _| {
                 // SAFETY: the caller has checked that the arrays hold what the problem spans, and nothing writes to them
                 // meanwhile.
-                let x = unsafe { source.get(from) };
+                let x = unsafe { source.get_any(from) };
                 let load = self.problem.functions.load.as_ref();
                 packed.push(load.map_or(x, |load| Self::applied(load, x, index)));
             });

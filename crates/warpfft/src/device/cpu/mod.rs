@@ -25,7 +25,7 @@ use warpfft_core::target::Limits;
 use self::around::Around;
 use self::lines::Work;
 use self::plan::CpuPlan;
-use self::real::{FromSpectrum, ToSpectrum};
+use self::real::{FromSpectrum, ToSpectrum, ToWholeSpectrum};
 use self::split::Wanted;
 use self::zoom::ZoomLine;
 use super::backend::{Backend, Execute};
@@ -137,6 +137,11 @@ impl Cpu {
                 let fft = planners.real.plan_fft_forward(length);
                 Work::Real(Arc::new(ToSpectrum { fft, conjugated: direction == Direction::Inverse }))
             }
+            Wanted::ToWholeSpectrum => {
+                let fft = planners.real.plan_fft_forward(length);
+                let half = ToSpectrum { fft, conjugated: direction == Direction::Inverse };
+                Work::Real(Arc::new(ToWholeSpectrum { half }))
+            }
             Wanted::FromSpectrum => {
                 let fft = planners.real.plan_fft_inverse(length);
                 Work::Real(Arc::new(FromSpectrum { fft, conjugated: direction == Direction::Forward }))
@@ -174,8 +179,7 @@ impl Cpu {
         let make = move |problem: &Problem| {
             CpuPlan::<T>::new(problem, |wanted, n| cpu.line(wanted, n, problem.direction))
         };
-        let reduced =
-            problem.kind == Kind::Complex && [problem.input, problem.output].contains(&Format::Real);
+        let reduced = problem.kind == Kind::Complex && problem.output == Format::Real;
         if problem.is_windowed() || problem.filter.is_some() || reduced {
             return Ok(Arc::new(Around::new(problem, make)?));
         }

@@ -43,6 +43,41 @@ impl<T: CpuReal> RealLine<T> for ToSpectrum<T> {
     }
 }
 
+/// `n` reals into all of their spectrum.
+pub(super) struct ToWholeSpectrum<T> {
+    pub half: ToSpectrum<T>,
+}
+
+impl<T: CpuReal> RealLine<T> for ToWholeSpectrum<T> {
+    fn scratch_len(&self) -> usize {
+        self.half.scratch_len()
+    }
+
+    fn process(&self, source: &mut [T], target: &mut [T], scratch: &mut [T]) {
+        let n = source.len();
+        let (known, mirrored) = target.split_at_mut(2 * (n / 2 + 1));
+        self.half.process(source, known, scratch);
+        // Frequency n - k is the conjugate of frequency k.
+        let known = cast_slice_mut::<T, Complex<T>>(known);
+        let mirrored = cast_slice_mut::<T, Complex<T>>(mirrored).iter_mut().rev();
+        mirrored.zip(&known[1..]).for_each(|(to, x)| *to = x.conj());
+    }
+}
+
+/// Reals as complex numbers.
+pub(super) struct Widened;
+
+impl<T: CpuReal> RealLine<T> for Widened {
+    fn scratch_len(&self) -> usize {
+        0
+    }
+
+    fn process(&self, source: &mut [T], target: &mut [T], _scratch: &mut [T]) {
+        let target = cast_slice_mut::<T, Complex<T>>(target);
+        target.iter_mut().zip(source).for_each(|(to, &mut x)| *to = Complex::from(x));
+    }
+}
+
 /// Half of a spectrum into its reals, with exp(+) or, of the conjugated spectrum, with exp(-).
 pub(super) struct FromSpectrum<T> {
     pub fft: Arc<dyn ComplexToReal<T>>,

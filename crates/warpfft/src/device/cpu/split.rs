@@ -4,11 +4,14 @@
 //! because the complex transforms come first and the output has no room for their results; and where the output is kept in
 //! another type, because what lies between passes is kept as it is computed.
 
+use std::sync::Arc;
+
 use num_complex::Complex;
 use warpfft_core::problem::{Band, Dim, Format, Kind, Placement, Problem, RealKind, Storage, half};
 
 use super::CpuReal;
 use super::lines::{Array, Pass, Side, Work};
+use super::real::Widened;
 use super::tile::Mode;
 use crate::error::Error;
 
@@ -24,6 +27,8 @@ pub(super) enum Wanted {
     Complex,
     /// Of reals into half of their spectrum.
     ToSpectrum,
+    /// Of reals into all of their spectrum.
+    ToWholeSpectrum,
     /// Of half of a spectrum into its reals.
     FromSpectrum,
     /// Of samples, which may be reals, into frequencies.
@@ -63,6 +68,11 @@ pub(super) fn split<T: CpuReal>(
     let mut axes = axes(problem);
     let in_place = problem.placement == Placement::InPlace;
     let mut steps = order(&axes).into_iter().map(Some).collect::<Vec<_>>();
+    // What reads the input makes complex numbers of its reals.
+    let widens = problem.kind == Kind::Complex && problem.input == Format::Real;
+    if let Some(&Some(first)) = steps.first().filter(|_| widens) {
+        axes[first].wanted = Some(Wanted::ToWholeSpectrum);
+    }
     let aside = is_set_aside(problem, &axes);
     if steps.is_empty() && (!in_place || aside || problem.scale != 1.0) {
         steps.push(None);
@@ -82,6 +92,7 @@ pub(super) fn split<T: CpuReal>(
         let to = if staged(step) { Array::Stage } else { Array::Output };
         let work = match own.and_then(|own| Some((axes[own].wanted?, axes[own].n))) {
             Some((wanted, n)) => make(wanted, n)?,
+            None if widens => Work::Real(Arc::new(Widened)),
             None => Work::Copy,
         };
         build.push(work, own, &axes, to);
@@ -128,7 +139,7 @@ fn order(axes: &[Axis]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..axes.len()).filter(|&axis| axes[axis].wanted.is_some()).collect();
     order.sort_by_key(|&axis| {
         let rank = match axes[axis].wanted {
-            Some(Wanted::ToSpectrum | Wanted::Zoom(..) | Wanted::Real(..)) => 0,
+            Some(Wanted::ToSpectrum | Wanted::ToWholeSpectrum | Wanted::Zoom(..) | Wanted::Real(..)) => 0,
             Some(Wanted::Complex) | None => 1,
             Some(Wanted::FromSpectrum) => 2,
         };

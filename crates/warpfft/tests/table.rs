@@ -1,0 +1,129 @@
+//! A table: every kind of transform, in both precisions, of rank 1 to 4, out of place and in place, over lengths that are
+//! odd, even, prime and 1, on every device, against sums in higher precision. The lists of other tests go deeper, each in
+//! one direction; this one has every combination.
+
+mod cases;
+
+use cases::real::run_plan;
+use rand::seq::SliceRandom;
+use warpfft::core::problem::{Direction, Precision, Problem, RealKind};
+use warpfft::core::request::{Fft, Norm};
+use warpfft::{Device, DeviceKind, Error};
+
+/// Shapes of each rank: the last length, which half spectra halve, is odd and even beside odd and even others.
+const SHAPES: [&[&[u64]]; 4] = [
+    &[&[1], &[2], &[3], &[4], &[5], &[8], &[9], &[13], &[24], &[31], &[37], &[64], &[97], &[105], &[128]],
+    &[&[2, 2], &[4, 6], &[5, 7], &[8, 9], &[9, 8], &[1, 12], &[13, 1], &[37, 3], &[3, 41], &[16, 32]],
+    &[&[2, 4, 6], &[3, 5, 7], &[4, 3, 5], &[5, 6, 2], &[3, 1, 8], &[7, 2, 37], &[8, 8, 8]],
+    &[&[2, 2, 4, 4], &[3, 5, 3, 7], &[2, 3, 4, 5], &[5, 4, 3, 2], &[4, 1, 7, 6], &[2, 37, 1, 3]],
+];
+
+/// What is transformed into what.
+#[derive(Debug, Clone, Copy)]
+enum Sort {
+    Complex,
+    Full,
+    Half,
+    Back,
+    Reals(RealKind),
+    /// Another kind along each axis.
+    Mixed,
+}
+
+impl Sort {
+    fn all() -> Vec<Self> {
+        let complex = [Self::Complex, Self::Full, Self::Half, Self::Back, Self::Mixed];
+        complex.into_iter().chain(RealKind::ALL.into_iter().map(Self::Reals)).collect()
+    }
+
+    /// A request of this sort; `None` where there is no such transform.
+    fn ask(self, shape: &[u64]) -> Option<Fft> {
+        let fft = Fft::new(shape);
+        let short = |kind: RealKind| shape.iter().any(|&n| n < kind.least());
+        Some(match self {
+            Self::Complex => fft,
+            Self::Full => fft.full_spectrum(),
+            Self::Half => fft.r2c(),
+            Self::Back => fft.c2r(),
+            Self::Reals(kind) if short(kind) => return None,
+            Self::Reals(kind) => fft.r2r([kind]).orthogonal(),
+            Self::Mixed => {
+                let kinds = [RealKind::Dct2, RealKind::Dht, RealKind::Dst3, RealKind::Dct4];
+                fft.r2r(&kinds[..shape.len()])
+            }
+        })
+    }
+}
+
+/// One cell after the other, in one precision.
+fn table() -> Vec<Problem> {
+    let mut all = Vec::new();
+    for sort in Sort::all() {
+        for (rank, shapes) in SHAPES.iter().enumerate() {
+            for (at, shape) in shapes.iter().enumerate() {
+                let Some(asked) = sort.ask(shape) else { continue };
+                // Neighbours in the list differ in what else there is.
+                let asked = if at % 2 == 0 { asked.batch(3) } else { asked.norm(Norm::Ortho) };
+                let direction = if (at + rank) % 3 == 0 { Direction::Inverse } else { Direction::Forward };
+                let asked = asked.direction(direction);
+                let outside = asked.clone().build();
+                all.push(outside.unwrap_or_else(|error| panic!("{sort:?} of {shape:?}: {error}")));
+                // What is read is not what is written: two arrays.
+                if !matches!(sort, Sort::Full) {
+                    let inside = asked.in_place().build();
+                    all.push(
+                        inside.unwrap_or_else(|error| panic!("{sort:?} of {shape:?} in place: {error}")),
+                    );
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Cells for a device: all of them, or as many as it does in a few seconds, others in each run.
+fn cells(device: &Device, mut all: Vec<Problem>) -> Vec<Problem> {
+    let most = match device.kind() {
+        DeviceKind::Sim => 300,
+        // Its driver takes half a second for a plan.
+        DeviceKind::Wgpu if !device.is_hardware() => 12,
+        DeviceKind::Cpu => all.len(),
+        // A plan takes a GPU's driver longer than its run.
+        _ => 200,
+    };
+    all.shuffle(&mut rand::rng());
+    all.truncate(most);
+    all
+}
+
+/// The error of a cell over what it may be.
+fn share(device: &Device, problem: &Problem) -> Result<f64, Error> {
+    let plan = device.plan(problem)?;
+    let error = match problem.precision {
+        Precision::F32 => run_plan(&plan, None, |x| x as f32)?,
+        Precision::F64 | Precision::DoubleSingle => run_plan(&plan, None, |x| x)?,
+    };
+    Ok(error / plan.error_bound())
+}
+
+#[test]
+fn every_cell_on_every_device() {
+    let mut wrong = Vec::new();
+    for device in cases::devices() {
+        let (started, mut worst, mut count) = (std::time::Instant::now(), 0.0_f64, 0);
+        for cell in cells(&device, table()) {
+            for precision in [Precision::F32, Precision::F64, Precision::DoubleSingle] {
+                let problem = Problem { precision, ..cell.clone() };
+                match share(&device, &problem) {
+                    Ok(share) if share <= 1.0 => (worst, count) = (worst.max(share), count + 1),
+                    Ok(share) => wrong.push(format!("{device:?}: {share:.2} of the bound: {problem:?}")),
+                    Err(Error::Unsupported { .. }) if precision == Precision::F64 => {}
+                    Err(error) => wrong.push(format!("{device:?}: {error}: {problem:?}")),
+                }
+            }
+        }
+        let seconds = started.elapsed().as_secs_f64();
+        println!("{device:?}: {count} cells in {seconds:.1} s, at most {worst:.2} of the bound");
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
