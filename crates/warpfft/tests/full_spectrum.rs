@@ -26,7 +26,7 @@ fn hold(device: &Device, problems: Vec<Problem>) {
             let problem = Problem { precision, ..problem.clone() };
             let error = match precision {
                 Precision::F32 => run(device, &problem, |x| x as f32),
-                Precision::F64 => run(device, &problem, |x| x),
+                Precision::F64 | Precision::DoubleSingle => run(device, &problem, |x| x),
             };
             let bound = 3.0 * problem.error_bound();
             match error {

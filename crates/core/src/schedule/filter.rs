@@ -259,7 +259,7 @@ fn stages_of_all(lengths: impl Iterator<Item = u64>) -> Vec<Vec<Vec<u32>>> {
     let mut all = vec![Vec::new()];
     for own in each {
         let with = |known: &Vec<Vec<u32>>| {
-            own.iter().map(|radices| [&known[..], &[radices.clone()]].concat()).collect::<Vec<_>>()
+            own.iter().map(|radices| [&known[..], std::slice::from_ref(radices)].concat()).collect::<Vec<_>>()
         };
         all = all.iter().flat_map(with).collect();
     }
