@@ -19,7 +19,7 @@ fn lengths() -> Vec<u64> {
     lengths
 }
 
-fn problems(precision: Precision) -> Result<Vec<Problem>, Error> {
+fn problems(precision: Precision, limits: &Limits) -> Result<Vec<Problem>, Error> {
     let mut problems = Vec::new();
     for n in lengths() {
         problems.push(Fft::new([n]).batch(((1 << 22) / n).max(1)).precision(precision).build()?);
@@ -33,7 +33,7 @@ fn problems(precision: Precision) -> Result<Vec<Problem>, Error> {
     }
     problems.push(Fft::new([1000]).batch(64).planar().precision(precision).build()?);
     problems.extend(real(precision)?);
-    problems.extend(convolved(precision)?);
+    problems.extend(convolved(precision, limits)?);
     for n in [16, 100, 1009, 1024, 2003, 1 << 17] {
         problems.push(Fft::new([n]).batch((1 << 22) / n).any_batch().precision(precision).build()?);
     }
@@ -79,7 +79,7 @@ fn real(precision: Precision) -> Result<Vec<Problem>, Error> {
 }
 
 /// Windows, and convolutions of lines, images and long signals.
-fn convolved(precision: Precision) -> Result<Vec<Problem>, Error> {
+fn convolved(precision: Precision, limits: &Limits) -> Result<Vec<Problem>, Error> {
     let mut problems = Vec::new();
     for n in [64, 1000, 1009, 4096, 1 << 17] {
         let rows = Fft::new([n]).batch((1 << 22) / n).precision(precision);
@@ -94,7 +94,7 @@ fn convolved(precision: Precision) -> Result<Vec<Problem>, Error> {
         [Convolution::new([500, 500], [9, 9]).batch(8), Convolution::new([1024, 1024], [31, 31]).batch(8)];
     for asked in asked.chain(images).map(|asked| asked.precision(precision).mode(Mode::Same)) {
         for asked in [asked.clone(), asked.clone().real(), asked.correlate()] {
-            problems.push(asked.problems(Some(&Limits::h200()))?.part);
+            problems.push(asked.problems(Some(limits))?.part);
         }
     }
     Ok(problems)
@@ -111,7 +111,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut seen = HashSet::new();
     for limits in [Limits::h200(), Limits::a100(), Limits::t4()] {
         let Api::Ptx { sm } = limits.api else { continue };
-        let asked = precisions.iter().map(|&precision| problems(precision)).collect::<Result<Vec<_>, _>>()?;
+        let asked = precisions.iter().map(|&precision| problems(precision, &limits));
+        let asked = asked.collect::<Result<Vec<_>, _>>()?;
         for problem in asked.into_iter().flatten() {
             for kernel in &compile(&problem, &limits)?.kernels {
                 let text = emit::ptx(kernel, sm)?;

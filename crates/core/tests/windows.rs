@@ -273,3 +273,15 @@ fn what_is_no_window_is_refused() {
     assert!(matches!(shorter, Error::InPlaceAddresses { side: Side::Output, .. }), "{shorter}");
     assert!(Fft::new([8]).pad(&[4]).crop(&[4]).in_place().build().is_ok());
 }
+
+#[test]
+fn strides_that_no_index_can_be_multiplied_by_are_refused() {
+    // One point of four in memory: its stride reaches nothing, and is multiplied by the others' indices all the same.
+    for stride in [i64::MAX, i64::MIN, 1 << 61] {
+        let dim = Dim::new(4, stride, 1);
+        let windows = vec![[Window::new(1, 1), Window::whole(4)]];
+        let problem = Problem { transform: vec![dim], windows, ..packed(&[4], 2, Precision::F32) };
+        let refused = problem.validated();
+        assert!(matches!(refused, Err(Error::AddressOverflow { side: Side::Input, .. })), "{refused:?}");
+    }
+}

@@ -266,7 +266,7 @@ impl Lowering<'_> {
         group
     }
 
-    /// 0. In pairs of singles one that no compiler knows to be 0: what it made of such sums on a driver without fused
+    /// A 0; in pairs of singles one that no compiler knows to be 0: what it made of such sums on a driver without fused
     /// products had an error of 3e-9 (`docs/notes/double-single.md`).
     fn no_imaginary_part(&mut self) -> Value {
         if self.pass.precision == Precision::DoubleSingle {

@@ -1,6 +1,6 @@
 //! Which points of a transformed dimension lie in memory: padding, cropping and shifts as one idea.
 
-use super::{Kind, Problem};
+use super::{ELEMENT_LIMIT, Kind, Problem};
 use crate::error::{Error, Side};
 
 /// The points of a transformed dimension that lie in memory on one side of a problem: the point at index `i` there, of
@@ -39,6 +39,9 @@ impl Window {
     }
 }
 
+/// Addresses of points that memory need not hold stay below this.
+const REACH: i128 = 1 << 60;
+
 impl Problem {
     /// The window of a dimension of [`Problem::transform`] on a side of the problem.
     pub fn window(&self, dim: usize, side: Side) -> Window {
@@ -73,6 +76,12 @@ impl Problem {
                 if window.len == 0 || window.len > dim.n || window.start >= dim.n {
                     let Window { start, len } = *window;
                     return Err(Error::Window { side, axis, n: dim.n, start, len });
+                }
+                // What memory lacks is addressed all the same, and dropped: that address must be a number.
+                let stride = if side == Side::Input { dim.is } else { dim.os };
+                let highest = i128::from(dim.n) * i128::from(stride).abs();
+                if highest >= REACH {
+                    return Err(Error::AddressOverflow { side, highest, limit: ELEMENT_LIMIT - 1 });
                 }
             }
         }
