@@ -106,7 +106,7 @@ impl<T: CpuReal> Around<T> {
         for (d, dim) in problem.transform.iter().enumerate() {
             let stride = if side == Side::Input { dim.is } else { dim.os } as isize;
             let n = self.lengths[d] as usize;
-            // Index in memory of point `first`, and the points that there are.
+            // Of each point that memory holds, its index there and its number in our array.
             let along: Vec<(isize, usize)> = match &self.blocks {
                 Some(blocks) => {
                     let own = blocks[d];
