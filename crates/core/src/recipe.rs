@@ -89,35 +89,10 @@ const MOST_TILES: usize = 8;
 /// # Ok::<(), warpfft_core::Error>(())
 /// ```
 pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec<Candidate>, Error> {
-    let estimate = Draft::new(problem, limits, None, None)?;
-    if problem.kind != Kind::Complex || problem.filter.is_some() {
-        return Ok(tiled(estimate, problem, limits, most));
-    }
-    let mut drafts = vec![estimate.fused(problem, limits), estimate];
-    for within in widths(limits) {
-        let narrowed = narrowed(limits, within);
-        let Ok(base) = schedule::schedule(problem, &narrowed) else { continue };
-        let draft = Draft::new(problem, limits, within, Some(&base.plans)).ok();
-        drafts.extend(draft.as_ref().map(|draft| draft.fused(problem, limits)));
-        drafts.extend(draft);
-        let mut lengths: Vec<u64> = problem.transform.iter().map(|dim| dim.n).collect();
-        lengths.sort_unstable();
-        lengths.dedup();
-        for n in lengths {
-            for plan in ranked(n, problem, &narrowed) {
-                // What is best for one dimension of that length is tried for all.
-                let mut plans = base.plans.clone();
-                plans.iter_mut().filter(|own| own.len() == n).for_each(|own| *own = plan.clone());
-                let draft = Draft::new(problem, limits, within, Some(&plans)).ok();
-                drafts.extend(draft.as_ref().map(|draft| draft.fused(problem, limits)));
-                drafts.extend(draft);
-            }
-        }
-    }
-    let first = drafts.remove(0);
-    drafts.sort_by(|a, b| a.copies().total_cmp(&b.copies()));
-    let mut all = vec![first];
-    all.extend(drafts);
+    let mut all = searched(problem, limits)?;
+    let first = all.remove(0);
+    all.sort_by(|a, b| a.copies().total_cmp(&b.copies()));
+    all.insert(0, first);
     distinct(&mut all);
     lead(&mut all);
     let best = all.iter().filter(|draft| draft.schedule.fused.is_empty()).take(MOST_VARIED);
@@ -132,17 +107,44 @@ pub fn candidates(problem: &Problem, limits: &Limits, most: usize) -> Result<Vec
     Ok(all.iter().map(|draft| Candidate { recipe: draft.recipe(), copies: draft.copies() }).collect())
 }
 
-/// The model's choice for real data, with and without passes that share a launch, and with other tiles: its plans are not
-/// searched.
-fn tiled(estimate: Draft, problem: &Problem, limits: &Limits, most: usize) -> Vec<Candidate> {
-    let mut all = estimate.varied(problem, limits);
-    let first = estimate.fused(problem, limits);
-    all.push(estimate);
-    all.sort_by(|a, b| a.copies().total_cmp(&b.copies()));
-    all.insert(0, first);
-    distinct(&mut all);
-    all.truncate(most);
-    all.iter().map(|draft| Candidate { recipe: draft.recipe(), copies: draft.copies() }).collect()
+/// What the search comes to, with and without passes that share a launch: the cost model's choice, then what is chosen within
+/// narrower limits, and by other plans where these can be told.
+fn searched(problem: &Problem, limits: &Limits) -> Result<Vec<Draft>, Error> {
+    let estimate = Draft::new(problem, limits, None, None)?;
+    let mut drafts = vec![estimate.fused(problem, limits), estimate];
+    for within in widths(limits) {
+        let Ok(own) = Draft::new(problem, limits, within, None) else { continue };
+        let plans = own.schedule.plans.clone();
+        let found = if takes_plans(problem) { by_others(problem, limits, within, &plans) } else { vec![own] };
+        for draft in found {
+            drafts.push(draft.fused(problem, limits));
+            drafts.push(draft);
+        }
+    }
+    Ok(drafts)
+}
+
+/// Whether plans can be told. Real data and convolutions make them on the way.
+fn takes_plans(problem: &Problem) -> bool {
+    problem.kind == Kind::Complex && problem.filter.is_none()
+}
+
+/// By plans in just the radices that they name, and by others: what is best for one dimension of a length is tried for all
+/// of that length.
+fn by_others(problem: &Problem, limits: &Limits, within: Option<Within>, own: &[Plan]) -> Vec<Draft> {
+    let mut lengths: Vec<u64> = problem.transform.iter().map(|dim| dim.n).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    let narrowed = narrowed(limits, within);
+    let mut lists = vec![own.to_vec()];
+    for n in lengths {
+        for plan in ranked(n, problem, &narrowed) {
+            let mut plans = own.to_vec();
+            plans.iter_mut().filter(|own| own.len() == n).for_each(|own| *own = plan.clone());
+            lists.push(plans);
+        }
+    }
+    lists.iter().filter_map(|plans| Draft::new(problem, limits, within, Some(plans)).ok()).collect()
 }
 
 /// A recipe with what came of it.
@@ -338,15 +340,19 @@ impl Recipe {
 
     /// The schedule by the recipe's plans.
     fn scheduled(&self, problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
-        if problem.kind != Kind::Complex || problem.filter.is_some() {
-            let schedule = schedule::schedule(problem, limits)?;
-            let same = self.plans == schedule.plans && self.within.is_none();
-            return if same { Ok(schedule) } else { Err(refused("real data is not scheduled so".into())) };
-        }
         if !widths(limits).contains(&self.within) {
             return Err(refused("what may share a pass is of another device".into()));
         }
         let narrowed = narrowed(limits, self.within);
+        if !takes_plans(problem) {
+            let schedule = schedule::schedule(problem, &narrowed)?;
+            let same = self.plans == schedule.plans;
+            return if same {
+                Ok(schedule)
+            } else {
+                Err(refused("it is not scheduled by these plans".into()))
+            };
+        }
         let (got, wanted) = (self.plans.len(), problem.transform.len());
         if got != wanted {
             return Err(refused(format!("it has {got} plans for {wanted} dimensions")));

@@ -356,3 +356,28 @@ fn passes_with_a_spectrum_between_them_share_a_launch() {
     }
     assert!(shared >= 4, "{shared} were offered");
 }
+
+#[test]
+fn every_candidate_computes_the_transform() {
+    let tight = Limits { shared_bytes: 4096, max_threads: 64, name: "tight".into(), ..Limits::h200() };
+    let mut ways = 0;
+    for fft in [
+        Fft::new([96]).batch(3).r2c(),
+        Fft::new([2048]).batch(2).r2c(),
+        Fft::new([2048]).batch(2).c2r(),
+        Fft::new([45, 14]).batch(2).c2r(),
+        Fft::new([24, 32]).batch(3).r2c(),
+        Fft::new([1000]).r2r([RealKind::Dct2]),
+        Fft::new([12, 20]).r2r([RealKind::Dst4, RealKind::Dct1]),
+    ] {
+        let problem = build(fft);
+        let found = candidates(&problem, &tight, 24).expect("there are some");
+        for one in &found {
+            let compiled = Compiled::by(&one.recipe, &problem, &tight).expect("it was just offered");
+            check_program(&problem, &compiled.program, &tight);
+        }
+        // Not only tiles: what is one pass, and what are several.
+        ways += usize::from(found.iter().any(|one| one.recipe.tiles.len() != found[0].recipe.tiles.len()));
+    }
+    assert!(ways >= 2, "{ways} of them are offered in more than one number of passes");
+}

@@ -226,11 +226,11 @@ impl Digits {
         order
     }
 
-    /// Neighbouring elements, in stride-1 runs, that consecutive threads touch in a layout.
+    /// Neighbouring elements, in runs without a gap, forward or backward, that consecutive threads touch in a layout.
     pub fn run(&self, order: &[usize], strides: &[i64]) -> u64 {
         let mut run = 1;
         for &d in order {
-            if strides[d] != run as i64 {
+            if strides[d].unsigned_abs() != run {
                 break;
             }
             run *= u64::from(self.all[d].size);

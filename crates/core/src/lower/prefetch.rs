@@ -109,7 +109,8 @@ impl Lowering<'_> {
         let sources = self.digits.weights(|digit| digit.is);
         let Some(fold) = self.pass.ends[0] else {
             let whole = self.digits.run(&self.digits.by_stride(&[], &sources), &sources);
-            return whole == u64::from(self.digits.elements());
+            let forward = sources.iter().all(|&stride| stride >= 0);
+            return forward && whole == u64::from(self.digits.elements());
         };
         let mut next = fold.elements();
         let others = self.pass.axes.iter().rev().skip(1);

@@ -52,6 +52,9 @@ const ALONE: u64 = 16;
 const BATCHES: [u64; 26] =
     [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256, 384, 512, 1024];
 
+/// Neighbours of the input that a tile may hold, where those of the output are others.
+const RUNS: [u64; 4] = [2, 4, 8, 16];
+
 /// The cheapest tile; `None` where no tile fits the device.
 pub fn choose(pass: &Pass, limits: &Limits) -> Option<Choice> {
     cheapest(pass, limits).or_else(|| {
@@ -79,26 +82,30 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
     for cluster in cluster_sizes(limits).filter(|&size| size == 1 || pass.takes_cluster()) {
         let mut seen = Vec::new();
         for wanted in BATCHES {
-            let batch = spread(pass, wanted);
-            let held = points * batch.iter().product::<u64>();
+            let spreads = spreads(pass, wanted);
+            let held = points * spreads[0].iter().product::<u64>();
             let room = if held == points { alone } else { most };
             if held / u64::from(cluster) > room {
                 break;
             }
             // What one block holds with ease needs no others.
             let small = cluster > 1 && (held <= most / 4 || points < most / ALONE);
-            if small || seen.contains(&batch) {
-                continue;
-            }
-            if let Some(model) = Model::new(pass, &batch, cluster, limits) {
-                for threads in thread_counts(pass, held / u64::from(cluster), cluster, limits) {
-                    let Some(cost) = model.copies(threads) else { continue };
-                    if best.as_ref().is_none_or(|b| cost < b.cost) {
-                        best = Some(Choice { tile: Tile { threads, cluster, batch: batch.clone() }, cost });
+            for batch in spreads {
+                if small || seen.contains(&batch) {
+                    continue;
+                }
+                let held = points * batch.iter().product::<u64>();
+                if let Some(model) = Model::new(pass, &batch, cluster, limits) {
+                    for threads in thread_counts(pass, held / u64::from(cluster), cluster, limits) {
+                        let Some(cost) = model.copies(threads) else { continue };
+                        if best.as_ref().is_none_or(|b| cost < b.cost) {
+                            best =
+                                Some(Choice { tile: Tile { threads, cluster, batch: batch.clone() }, cost });
+                        }
                     }
                 }
+                seen.push(batch);
             }
-            seen.push(batch);
         }
     }
     best
@@ -120,7 +127,7 @@ pub fn assess(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Choice> {
     let room = if held == points { most_alone(pass, limits) } else { most_points(pass, limits) };
     let known = cluster_sizes(limits).any(|size| size == *cluster)
         && (*cluster == 1 || pass.takes_cluster())
-        && spread(pass, wanted) == *batch
+        && spreads(pass, wanted).contains(batch)
         && own <= room
         && thread_counts(pass, own, *cluster, limits).contains(threads);
     let copies = |limits: &Limits| Model::new(pass, batch, *cluster, limits)?.copies(*threads);
@@ -270,6 +277,31 @@ fn spread(pass: &Pass, wanted: u64) -> Vec<u64> {
         rest /= n;
     }
     counts
+}
+
+/// The ways to spread a number of transforms that are tried: [`spread`], and where the shortest steps of the input are those
+/// of another dimension than the output's, so many of each, so that a tile reads and writes runs.
+fn spreads(pass: &Pass, wanted: u64) -> Vec<Vec<u64>> {
+    let shortest = |stride: fn(&PassDim) -> i64| {
+        let parted = pass.batch.iter().enumerate().filter(|(_, dim)| !dim.whole && dim.n > 1);
+        parted.min_by_key(|(_, dim)| stride(dim).unsigned_abs()).map(|(d, _)| d)
+    };
+    let mut all = vec![spread(pass, wanted)];
+    let (Some(read), Some(written)) = (shortest(|dim| dim.is), shortest(|dim| dim.os)) else { return all };
+    if read == written {
+        return all;
+    }
+    let whole = |own: u64| wanted.is_multiple_of(own) && own < wanted;
+    for own in RUNS.into_iter().filter(|&own| whole(own)) {
+        let mut counts: Vec<u64> = pass.batch.iter().map(|dim| if dim.whole { dim.n } else { 1 }).collect();
+        counts[read] = own.min(pass.batch[read].n);
+        counts[written] = (wanted / own).min(pass.batch[written].n);
+        // Otherwise it is what a smaller number comes to.
+        if counts[read] == own && counts[written] == wanted / own && !all.contains(&counts) {
+            all.push(counts);
+        }
+    }
+    all
 }
 
 /// Thread counts that divide some stage's groups evenly, or nearly. In a cluster each subgroup has a thread for
