@@ -7,7 +7,7 @@ mod window;
 
 pub use fold::{Carry, Fold, Formula, Way, points};
 pub use table::{Coordinate, MAX_STAGES, TableKind};
-pub use window::Window;
+pub use window::{Mirror, Window};
 
 use crate::function::Functions;
 use crate::problem::{Band, Dim, Direction, Format, Precision, Storage};
@@ -271,7 +271,8 @@ pub struct Pass {
     /// Sign of the exponent.
     pub direction: Direction,
     /// Modulus L of the twiddle `exp(-+ 2 pi i k x / L)` before the store: k the output index of the first axis,
-    /// x the sum of the repeated dimensions' indices times their weights.
+    /// x the sum of the repeated dimensions' indices times their weights; the second of two rows that points carry is one
+    /// further.
     pub twiddle: Option<u64>,
     /// Applied to what is loaded.
     pub load: Option<Pointwise>,

@@ -381,3 +381,41 @@ fn every_candidate_computes_the_transform() {
     }
     assert!(ways >= 2, "{ways} of them are offered in more than one number of passes");
 }
+
+/// Lines that do not fit the chip, in two passes: none of them folds and does nothing else.
+#[test]
+fn long_lines_by_columns() {
+    let tight = Limits {
+        shared_bytes: 8192,
+        max_threads: 64,
+        max_cluster: 1,
+        name: "tight".into(),
+        ..Limits::h200()
+    };
+    let asked = |n: u64| {
+        let both = [Fft::new([n]).r2c(), Fft::new([n]).c2r()];
+        let batched =
+            both.into_iter().flat_map(|fft| [fft.clone(), fft.clone().inverse().batch(3), fft.f64()]);
+        let mut all: Vec<Fft> = batched.collect();
+        all.push(Fft::new([n]).r2c().batch(2).in_place());
+        all.push(Fft::new([n]).c2r().in_place());
+        all.push(Fft::new([n]).c2r().direction(warpfft_core::problem::Direction::Forward).batch(2));
+        all.push(Fft::new([n]).r2c().formats(Format::Real, Format::Planar));
+        all.push(Fft::new([n]).c2r().formats(Format::Planar, Format::Real).scale(0.25));
+        all.push(Fft::new([n]).r2c().offsets(2, 3));
+        all.push(Fft::new([n]).r2c().offsets(1, 0));
+        all
+    };
+    for n in [4096, 4800, 4900] {
+        for fft in asked(n) {
+            let problem = build(fft);
+            let program = compile(&problem, &tight).expect("it has a plan");
+            assert_eq!(program.launches.len(), 2, "{problem:?}");
+            if problem.placement == Placement::InPlace {
+                check_program_in_place(&problem, &program, &tight);
+            } else {
+                check_program(&problem, &program, &tight);
+            }
+        }
+    }
+}

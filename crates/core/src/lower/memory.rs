@@ -8,7 +8,7 @@ use crate::problem::{Format, Precision, Storage};
 
 use super::digits::Layout;
 use super::guards::Bound;
-use super::window::Seen;
+use super::window::{Conjugate, Seen};
 use super::writes::Write;
 use super::{Held, Lowering, Slot, stored};
 
@@ -246,7 +246,8 @@ impl Lowering<'_> {
                 let x = self.get(planes[0], offset, 4, cache, on);
                 group.extend([Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]);
             } else {
-                group.push(self.load_one(side.operand.format, &planes, offset, cache, on));
+                let x = self.load_one(side.operand.format, &planes, offset, cache, on);
+                group.push(seen.map_or(x, |seen| self.reflected(x, seen.conjugate)));
             }
         }
         if let Some(function) = self.pass.functions.load.clone().filter(|_| !side.staged) {
@@ -359,7 +360,9 @@ impl Lowering<'_> {
             let (planes, offset) = self.in_window(side, &pointers, base + step * r as i64, seen);
             let on = self.bounded(factors[r].0, seen.map(|seen| seen.on), bounds.map(|all| all[r]));
             let Bound::If(on) = on else { continue };
-            let reals: Vec<Value> = chunk.iter().flat_map(|x| [x.re, x.im]).collect();
+            let kept = seen.map_or(Conjugate::Never, |seen| seen.conjugate);
+            let reals: Vec<Value> =
+                chunk.iter().map(|&x| self.reflected(x, kept)).flat_map(|x| [x.re, x.im]).collect();
             let one = |ptr, offset, real| Write { ptr, offset, values: vec![real], on };
             match side.operand.format {
                 Format::Interleaved => writes.push(Write { ptr: planes[0], offset, values: reals, on }),

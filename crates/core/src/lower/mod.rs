@@ -329,7 +329,7 @@ impl<'a> Lowering<'a> {
         let held = self.load(&load);
         self.await_early();
         let (current, mut held) = self.transform(&stages, load, &store, held);
-        if self.pass.twiddle.is_some() {
+        if self.twiddles_points() {
             for (slot, x) in held.iter_mut().enumerate() {
                 self.pass_twiddle(&current, slot as u32, x);
             }
@@ -387,7 +387,7 @@ impl<'a> Lowering<'a> {
                 held = self.exchange(&held, &current, &layout);
                 current = layout;
             }
-            let twiddle = i + 1 == stages.len() && self.pass.twiddle.is_some();
+            let twiddle = i + 1 == stages.len() && self.twiddles_points();
             if cut.is_some_and(|cut| cut.stage != i + 1) && !twiddle {
                 self.late = Some(stage);
                 continue;

@@ -187,7 +187,7 @@ impl Lowering<'_> {
         let full = held * 8 / 5 >= self.registers;
         let between = match self.share {
             Some(_) => self.real == Type::F64,
-            None => self.pass.twiddle.is_some(),
+            None => self.twiddles_points(),
         };
         if long || full || between {
             self.multiply(&mut group, &std::mem::take(&mut factors));
@@ -197,7 +197,7 @@ impl Lowering<'_> {
     }
 
     /// `W_L^exponent` from two levels; the exponent is below L where `on` holds.
-    fn root(&mut self, modulus: u64, exponent: Value, on: Option<Value>) -> Cx {
+    pub(super) fn root(&mut self, modulus: u64, exponent: Value, on: Option<Value>) -> Cx {
         let bits = level_bits(modulus);
         let low = TableKind::Roots { modulus, step: 1, len: 1 << bits };
         let high = TableKind::Roots { modulus, step: 1 << bits, len: modulus.div_ceil(1 << bits) };
@@ -210,6 +210,22 @@ impl Lowering<'_> {
         let low = self.table_load(low, low_index, 0, on);
         let high = self.table_load(high, high_index, 0, on);
         self.b.cmul(high, low)
+    }
+
+    /// Whether the pass's twiddle is that of its points, and not of the frequencies that a fold makes of them.
+    pub(super) fn twiddles_points(&self) -> bool {
+        self.pass.twiddle.is_some() && !self.staged(true)
+    }
+
+    /// The exponent that a step of the frequency adds to a fold's twiddle: from the repeated dimensions.
+    pub(super) fn twiddle_step(&mut self, layout: &Layout, slot: u32) -> Option<Value> {
+        let modulus = self.pass.twiddle?;
+        let ty = if modulus > u64::from(u32::MAX) { Type::U64 } else { Type::U32 };
+        let rests = self.digits.weights(|digit| digit.twiddle);
+        let origin = self.at_origin(ty, |dim| dim.twiddle as i64);
+        let rest = layout.linear(&mut self.b, &self.digits, self.threads, slot, &rests, ty);
+        let start = self.b.add_const(origin, rest.constant as u64);
+        Some(rest.thread.map_or(start, |thread| self.b.add(start, thread)))
     }
 
     /// The twiddle between passes: `exp(-+ 2 pi i k x / L)`, k the axis's output index, x from the repeated

@@ -4,6 +4,7 @@
 //! it, behind it, or both, as passes of their own. Where several dimensions are transformed, the halved one goes first
 //! on the way to a spectrum, and last on the way back.
 
+mod columns;
 mod line;
 
 use crate::cost;
@@ -132,9 +133,14 @@ impl<'a> Chain<'a> {
             span *= lengths[d];
         }
         // Regions count complex elements.
-        self.regions.push(if format == Format::Real { span.div_ceil(2) } else { span });
-        let array = Array::Workspace((self.regions.len() - 1) as u8);
+        let array = self.region_of(if format == Format::Real { span.div_ceil(2) } else { span });
         (Operand { array, format, offset: 0, span, storage: Storage::of(self.problem.precision) }, strides)
+    }
+
+    /// A region of the workspace of so many complex elements.
+    fn region_of(&mut self, elements: u64) -> Array {
+        self.regions.push(elements);
+        Array::Workspace((self.regions.len() - 1) as u8)
     }
 
     /// The last region is there for that.

@@ -57,7 +57,15 @@ impl Scheduler<'_> {
                 let pass = &mut self.passes[own];
                 let [axes, batch] = weights(pass, if alone { Some(at) } else { None }, writes);
                 let (start, len, stride) = (window.start, window.len, place.strides[d]);
-                pass.windows[usize::from(writes)].push(Window { n, start, len, stride, axes, batch });
+                pass.windows[usize::from(writes)].push(Window {
+                    n,
+                    start,
+                    len,
+                    stride,
+                    axes,
+                    batch,
+                    mirror: None,
+                });
             }
         }
     }

@@ -34,12 +34,24 @@ impl Lowering<'_> {
         }
     }
 
+    /// A frequency times the pass's twiddle.
+    fn turned_on(&mut self, item: &Item, bin: &Bin, x: Cx) -> Cx {
+        let (Some(modulus), Some(start)) = (self.pass.twiddle, item.twiddle) else { return x };
+        let ty = self.b.ty(start);
+        let row = self.b.add_const(start, bin.line as u64);
+        let at = self.b.convert(ty, bin.at);
+        let exponent = self.b.mul(at, row);
+        let w = self.root(modulus, exponent, bin.on);
+        self.b.cmul(x, w)
+    }
+
     fn put_bin(&mut self, fold: &Fold, item: &Item, bin: &Bin, scale: f64) {
         let line = &if bin.mirrored { &item.mirror } else { &item.own }.lines[bin.line];
         let x = bin.value;
         let (kind, orthogonal) = match fold.formula {
             Formula::Spectrum { conjugate } => {
                 let x = self.b.cscale(x, scale);
+                let x = self.turned_on(item, bin, x);
                 let im = self.negated(x.im, conjugate);
                 return self.put_point(line, bin.at, Cx { re: x.re, im }, bin.on);
             }

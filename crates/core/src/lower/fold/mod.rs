@@ -42,6 +42,8 @@ struct Item {
     /// The line, and the one that mirrors it in the other axes of the tile.
     own: Ends,
     mirror: Ends,
+    /// What a step of the frequency adds to the exponent of the pass's twiddle, in the first of the rows.
+    twiddle: Option<Value>,
 }
 
 /// Where a line is.
@@ -249,7 +251,8 @@ impl Lowering<'_> {
                 others.iter().enumerate().map(|(axis, &k)| self.opposite(axis, k)).collect();
             self.ends(fold, writes, points, at, (&mirrored, true))
         };
-        Item { index, on, own, mirror }
+        let twiddle = if writes && !alone { self.twiddle_step(layout, slot) } else { None };
+        Item { index, on, own, mirror, twiddle }
     }
 
     /// How the blocks of a cluster share out the lines of a side that folds.

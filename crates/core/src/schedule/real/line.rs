@@ -36,11 +36,11 @@ pub(super) struct Line {
 }
 
 /// Lines that are carried in one way: all, all but one, or the one that is left.
-struct Share {
-    carry: Carry,
-    batch: Vec<Dim>,
-    from: Operand,
-    to: Operand,
+pub(super) struct Share {
+    pub carry: Carry,
+    pub batch: Vec<Dim>,
+    pub from: Operand,
+    pub to: Operand,
 }
 
 /// A pass without factors.
@@ -190,16 +190,18 @@ impl Share {
                 return Points { operand: Operand { format: Format::Real, ..operand }, stride, strides };
             }
         };
-        let even = stride == 1
+        let stride = if matches!(self.carry, Carry::Halves) { 2 * stride } else { stride };
+        // Both reals of every point lie side by side, the first of them at an even place.
+        let even = distance == 1
+            && operand.format == Format::Real
             && operand.offset.is_multiple_of(2)
-            && strides.iter().all(|stride| stride % 2 == 0)
-            && matches!(self.carry, Carry::Halves);
+            && strides.iter().chain([&stride]).all(|stride| stride % 2 == 0);
         if even {
             let (offset, span) = (operand.offset / 2, operand.span / 2);
             let operand = Operand { format: Format::Interleaved, offset, span, ..operand };
-            return Points { operand, stride: 1, strides: strides.iter().map(|stride| stride / 2).collect() };
+            let strides = strides.iter().map(|stride| stride / 2).collect();
+            return Points { operand, stride: stride / 2, strides };
         }
-        let stride = if matches!(self.carry, Carry::Halves) { 2 * stride } else { stride };
         Points { operand: Operand { format: Format::Apart(distance), ..operand }, stride, strides }
     }
 }
@@ -212,7 +214,16 @@ impl Chain<'_> {
                 let pass = Some(self.passes.len());
                 self.detours.push(Detour { cause: Cause::LineLeft, pass, region: None });
             }
-            match self.on_chip(line, &share) {
+            let one = self.on_chip(line, &share);
+            let least = one.as_ref().and_then(|(pass, _)| tile::choose(pass, self.limits));
+            let least = least.map_or(f64::INFINITY, |choice| choice.cost);
+            // What takes less than two copies is one pass.
+            let two = if least > 2.0 { self.columns(line, &share) } else { None };
+            if let Some(columns) = two.filter(|columns| columns.cost < least) {
+                self.take_columns(columns);
+                continue;
+            }
+            match one {
                 Some((pass, plan)) => {
                     self.passes.push(pass);
                     self.plans.push(plan);
@@ -232,7 +243,7 @@ impl Chain<'_> {
     }
 
     /// The one pass of lines that fit the chip.
-    fn on_chip(&self, line: &Line, share: &Share) -> Option<(Pass, Plan)> {
+    pub(super) fn on_chip(&self, line: &Line, share: &Share) -> Option<(Pass, Plan)> {
         let points = points(line.formula, share.carry, line.n);
         let plans = match &line.own {
             Some(plan) => vec![plan.clone()],
