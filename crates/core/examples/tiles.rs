@@ -1,5 +1,5 @@
 //! Prints plans, tiles and expected cost of batched shapes on an H200, in double precision after `f64`:
-//! `cargo run --example tiles -- 1024 64x64 f64 1000`.
+//! `cargo run --example tiles -- 1024 64x64 r2c:65536 f64 1000`.
 
 use warpfft_core::kernel::pass::max_live;
 use warpfft_core::problem::Precision;
@@ -14,9 +14,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             precision = Precision::F64;
             continue;
         }
-        let shape: Vec<u64> = arg.split('x').map(str::parse).collect::<Result<_, _>>()?;
+        let (kind, shape) = arg.split_once(':').unwrap_or(("c2c", &arg));
+        let shape: Vec<u64> = shape.split('x').map(str::parse).collect::<Result<_, _>>()?;
         let points: u64 = shape.iter().product();
-        let problem = Fft::new(shape).batch(((1 << 26) / points).max(1)).precision(precision).build()?;
+        let fft = Fft::new(shape).batch(((1 << 26) / points).max(1)).precision(precision);
+        let fft = match kind {
+            "r2c" => fft.r2c(),
+            "c2r" => fft.c2r(),
+            _ => fft,
+        };
+        let problem = fft.build()?;
         let compiled = Compiled::of(&problem, &Limits::h200())?;
         for plan in &compiled.schedule.plans {
             println!("{arg}: {plan}");

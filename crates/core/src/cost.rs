@@ -241,7 +241,7 @@ impl<'a> Model<'a> {
             axes: pass.axes.len(),
             twiddled: pass.twiddle.is_some(),
             pads: [pass.load, pass.store].into_iter().flatten().any(|factor| factor.limit.is_some())
-                || pass.windows.iter().any(|own| !own.is_empty()),
+                || pass.windows.iter().flatten().any(|own| own.mirror.is_none()),
             stages,
             permutations,
             longest,

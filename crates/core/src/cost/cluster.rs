@@ -62,9 +62,18 @@ pub(super) fn hand_over(cluster: u32, stages: usize, uneven: usize, block_bytes:
 /// Copies that lines of real data add whose points lie in several blocks: on the way out, where blocks fetch mirror
 /// images from one another, and on the way in, where they send them; in planes, whose mirror images lie further apart, and
 /// the more so in large clusters. On the H200, of 65536 reals, 512^2, 64^3, 256^3 and 512^3 (`docs/notes/real-data.md`).
-pub(super) fn folds([reads, writes]: [bool; 2], planes: bool, cluster: u32) -> f64 {
+///
+/// Lines of which a multiprocessor holds few blocks wait for one another: 2^19 reals by one resident block take 3.27 copies,
+/// in f64 2^17 by two 2.76 and back 2.47, 2^18 by one 3.40.
+pub(super) fn folds([reads, writes]: [bool; 2], planes: bool, cluster: u32, resident: u32) -> f64 {
+    let waits = match resident {
+        _ if planes || !(reads || writes) => 0.0,
+        1 => 1.0,
+        2 => 0.6,
+        _ => 0.1,
+    };
     let far = |least: u32| if cluster > least { 0.3 } else { 0.0 };
     let of = |folds, rows, more| if folds { rows + if planes { more } else { 0.0 } } else { 0.0 };
     // On the way in blocks of eight do as badly: 512^3 back took 4.31 copies where 3.98 were expected.
-    of(writes, 0.03, 0.55 + far(8)) + of(reads, 0.65, 0.3 + far(4))
+    of(writes, 0.03, 0.55 + far(8)) + of(reads, 0.65, 0.3 + far(4)) + waits
 }

@@ -64,7 +64,7 @@ impl Model<'_> {
         let exchange = if self.cluster > 1 {
             let size = self.elements * self.bytes;
             cluster::hand_over(self.cluster, self.stages.len(), uneven, size)
-                + cluster::folds(self.folds, self.axes > 1, self.cluster)
+                + cluster::folds(self.folds, self.axes > 1, self.cluster, took.blocks)
         } else {
             HELD * doubled(32.0)
         };

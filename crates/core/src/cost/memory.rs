@@ -31,6 +31,8 @@ struct View<'a> {
     bytes: u64,
     /// Distance of neighbours of a line, where the side folds.
     line: Option<i64>,
+    /// Elements of memory to one of these.
+    per: i64,
     stride: fn(&PassDim) -> i64,
     digits: Cow<'a, Digits>,
     strides: Vec<i64>,
@@ -46,10 +48,12 @@ impl<'a> View<'a> {
         let Some(fold) = folded else {
             let strides = digits.weights(|digit| if writes { digit.os } else { digit.is });
             let block = cut.map(|cut| if writes { cut.after } else { cut.before });
-            return Self { bytes, line: None, stride, digits: Cow::Borrowed(digits), strides, block };
+            return Self { bytes, line: None, per: 1, stride, digits: Cow::Borrowed(digits), strides, block };
         };
         // What folds goes through its lines in the order in which they lie in memory.
-        let line = Digit { size: fold.elements() as u32, is: fold.stride, os: fold.stride, ..Digit::STILL };
+        let twins = fold.twins(writes) && pass.batch.iter().all(|dim| stride(dim) % 2 == 0);
+        let elements = if twins { fold.elements() / 2 } else { fold.elements() };
+        let line = Digit { size: elements as u32, is: fold.stride, os: fold.stride, ..Digit::STILL };
         let repeated = digits.all.iter().filter(|digit| digit.batch.is_some()).copied();
         let others = pass.axes[..pass.axes.len() - 1].iter();
         let others = others.map(|Axis { dim, .. }| Digit {
@@ -62,8 +66,12 @@ impl<'a> View<'a> {
         let dealt = cut.and_then(|cut| Dealt::of(pass, digits, cut, writes));
         let block = dealt.map(|dealt| deal(&mut all, dealt));
         let digits = Digits::new(all, Vec::new());
-        let strides = digits.weights(|digit| if writes { digit.os } else { digit.is });
-        Self { bytes, line: Some(fold.stride), stride, digits: Cow::Owned(digits), strides, block }
+        let mut strides = digits.weights(|digit| if writes { digit.os } else { digit.is });
+        // Two rows side by side are as one of elements that are twice as wide.
+        let per = if twins { 2 } else { 1 };
+        strides.iter_mut().for_each(|stride| *stride /= per);
+        let bytes = bytes * per as u64;
+        Self { bytes, line: Some(fold.stride), per, stride, digits: Cow::Owned(digits), strides, block }
     }
 }
 
@@ -91,7 +99,8 @@ pub(super) fn segments(pass: &Pass, tile: &Tile, digits: &Digits, cut: Option<Cu
         let aligned = alignment(pass, tile, &view);
         let whole = match SECTOR.saturating_sub(aligned) {
             0 => (run.div_ceil(SECTOR) * SECTOR) as f64 / run as f64,
-            missed => 1.0 + partly * missed as f64 / run as f64,
+            // Less than a sector is read as a whole one, wherever it starts.
+            missed => (1.0 + partly * missed as f64 / run as f64).max(SECTOR as f64 / run as f64),
         };
         let short = match run {
             0..=SECTOR => short.sector,
@@ -110,11 +119,13 @@ fn alignment(pass: &Pass, tile: &Tile, view: &View<'_>) -> u64 {
     let bytes = view.bytes;
     // The last axis is what folds.
     let last = pass.axes.len().wrapping_sub(1);
-    let own =
-        |axis: usize, dim: &PassDim| view.line.filter(|_| axis == last).unwrap_or_else(|| (view.stride)(dim));
+    let own = |axis: usize, dim: &PassDim| {
+        view.line.filter(|_| axis == last).unwrap_or_else(|| (view.stride)(dim)) / view.per
+    };
     let axes = pass.axes.iter().enumerate();
     let axes = axes.map(|(axis, Axis { dim, .. })| (own(axis, dim), dim.n, dim.n));
-    let repeated = pass.batch.iter().zip(&tile.batch).map(|(dim, &held)| ((view.stride)(dim), dim.n, held));
+    let repeated =
+        pass.batch.iter().zip(&tile.batch).map(|(dim, &held)| ((view.stride)(dim) / view.per, dim.n, held));
     let mut dims: Vec<(u64, u64, u64)> = axes
         .chain(repeated)
         .filter(|&(_, n, _)| n > 1)

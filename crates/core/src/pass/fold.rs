@@ -141,6 +141,13 @@ impl Fold {
         spectrum && matches!(self.carry, Carry::Halves) && self.points() <= SHORT
     }
 
+    /// Whether the two rows that points carry lie side by side in memory, with room for both between their elements.
+    pub const fn twins(&self, writes: bool) -> bool {
+        let Carry::Rows([read, written]) = self.carry else { return false };
+        let distance = if writes { written } else { read };
+        distance == 1 && self.stride % 2 == 0
+    }
+
     /// Elements of a line, or a pair of lines, in memory.
     pub const fn elements(&self) -> u64 {
         let lines = if matches!(self.carry, Carry::Rows(_)) { 2 } else { 1 };

@@ -29,9 +29,20 @@ impl Lowering<'_> {
             1.0
         };
         let scale = self.pass.scale * halved * twice;
-        for bin in bins {
-            self.put_bin(fold, item, &bin, scale);
+        match (&bins[..], fold.formula) {
+            ([one, other], Formula::Spectrum { conjugate }) if item.own.lines[0].twins => {
+                let both = [one, other].map(|bin| self.kept_bin(item, bin, scale, conjugate));
+                self.put_twins(&item.own.lines[0], one.at, both, one.on);
+            }
+            _ => bins.iter().for_each(|bin| self.put_bin(fold, item, bin, scale)),
         }
+    }
+
+    /// A value of a half spectrum as memory holds it.
+    fn kept_bin(&mut self, item: &Item, bin: &Bin, scale: f64, conjugate: bool) -> Cx {
+        let x = self.b.cscale(bin.value, scale);
+        let x = self.turned_on(item, bin, x);
+        Cx { re: x.re, im: self.negated(x.im, conjugate) }
     }
 
     /// A frequency times the pass's twiddle.
@@ -50,10 +61,8 @@ impl Lowering<'_> {
         let x = bin.value;
         let (kind, orthogonal) = match fold.formula {
             Formula::Spectrum { conjugate } => {
-                let x = self.b.cscale(x, scale);
-                let x = self.turned_on(item, bin, x);
-                let im = self.negated(x.im, conjugate);
-                return self.put_point(line, bin.at, Cx { re: x.re, im }, bin.on);
+                let x = self.kept_bin(item, bin, scale, conjugate);
+                return self.put_point(line, bin.at, x, bin.on);
             }
             Formula::Reals { kind, orthogonal } => (kind, orthogonal),
         };
@@ -216,6 +225,15 @@ impl Lowering<'_> {
     pub(super) fn bins_taken(&mut self, fold: &Fold, item: &Item) -> Vec<Value> {
         let points = fold.points();
         let (k, inner) = (item.index, self.is_not(item.index, 0));
+        if let (Formula::Spectrum { conjugate }, true) = (fold.formula, item.own.lines[0].twins) {
+            let both = self.get_twins(&item.own.lines[0], k, item.on);
+            let zero = self.b.float(self.real, 0.0);
+            let real = |this: &mut Self, x: Cx| {
+                let im = this.negated(x.im, conjugate);
+                [x.re, this.b.select(inner, im, zero)]
+            };
+            return both.into_iter().flat_map(|x| real(self, x)).collect();
+        }
         let mut all = vec![self.bin_of(fold, item, (0, false, k), inner)];
         match fold.carry {
             Carry::Single => {}

@@ -291,6 +291,7 @@ impl Lowering<'_> {
             let distance = distances[usize::from(writes)] * step;
             let mut second = lines[0].clone().beyond(self, distance);
             second.pairs &= distance % 2 == 0;
+            lines[0].twins = self.twins(fold, writes);
             lines.push(second);
         }
         let points = match points {
@@ -298,6 +299,18 @@ impl Lowering<'_> {
             Points::Block(space) => self.block_line(space, writes, at, (others, mirrored)),
         };
         Ends { lines, points }
+    }
+
+    /// Whether the two rows that points carry lie side by side, from an even element on: one access takes four reals.
+    fn twins(&self, fold: &Fold, writes: bool) -> bool {
+        let operand = if writes { self.pass.dst } else { self.pass.src };
+        let even = |dim: &crate::pass::PassDim| if writes { dim.os } else { dim.is } % 2 == 0;
+        fold.twins(writes)
+            && self.pass.axes.len() == 1
+            && operand.format == Format::Interleaved
+            && operand.storage.real_bytes() <= 4
+            && operand.offset.is_multiple_of(2)
+            && self.pass.batch.iter().all(even)
     }
 
     /// The line in memory that a slot's item is of.
@@ -348,7 +361,16 @@ impl Lowering<'_> {
             && operand.offset.is_multiple_of(2)
             && dims.all(|dim| if writes { dim.os } else { dim.is } % 2 == 0);
         let holder = Holder::Own;
-        Port { planes, format: operand.format, stride: stride * step, base, cache, pairs, holder }
+        Port {
+            planes,
+            format: operand.format,
+            stride: stride * step,
+            base,
+            cache,
+            pairs,
+            twins: false,
+            holder,
+        }
     }
 
     /// `base + index distance`, in the type of `base`.
@@ -391,6 +413,6 @@ impl Lowering<'_> {
             base = self.plus(base, k, 2 * rows.axes[axis]);
         }
         let (planes, format, cache) = (vec![space], Format::Interleaved, Cache::Default);
-        Port { planes, format, stride: 2, base, cache, pairs: false, holder }
+        Port { planes, format, stride: 2, base, cache, pairs: false, twins: false, holder }
     }
 }

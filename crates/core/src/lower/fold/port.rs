@@ -18,6 +18,8 @@ pub(super) struct Port {
     pub cache: Cache,
     /// Two reals from an even index on may be moved at once.
     pub pairs: bool,
+    /// Complex elements come in twos, of which this line has the first: both may be moved at once.
+    pub twins: bool,
     /// Which block of a cluster has it.
     pub holder: Holder,
 }
@@ -38,7 +40,7 @@ pub(super) enum Holder {
 impl Port {
     /// The same array as reals that follow each other.
     pub fn reals(&self) -> Self {
-        Self { format: Format::Real, stride: 1, pairs: false, ..self.clone() }
+        Self { format: Format::Real, stride: 1, pairs: false, twins: false, ..self.clone() }
     }
 
     /// The line that lies so many reals further.
@@ -83,6 +85,18 @@ impl Lowering<'_> {
         }
         let x = self.get(pointers[0], 0, 2, port.cache, on);
         Cx { re: x[0], im: x[1] }
+    }
+
+    /// The complex elements of a line and of its twin at an index; 0 where `on` does not hold.
+    pub(super) fn get_twins(&mut self, port: &Port, index: Value, on: Option<Value>) -> [Cx; 2] {
+        let ptr = self.pointers_at(port, index)[0];
+        let x = self.get(ptr, 0, 4, port.cache, on);
+        [Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]
+    }
+
+    pub(super) fn put_twins(&mut self, port: &Port, index: Value, [x, y]: [Cx; 2], on: Option<Value>) {
+        let ptr = self.pointers_at(port, index)[0];
+        self.set(ptr, 0, &[x.re, x.im, y.re, y.im], port.cache, on);
     }
 
     /// The real at an index; 0 where `on` does not hold.
