@@ -32,6 +32,9 @@ const BLOCK_BYTES: f64 = 1283.0;
 /// Bytes copied by the device while a block gets through one byte of its tile alone.
 const ALONE: f64 = 430.0;
 
+/// Copies that folds of several lines add where a multiprocessor holds one block.
+const FOLDS_ALONE: f64 = 0.15;
+
 impl Model<'_> {
     /// Copies that the pass takes with so many threads, of which a multiprocessor holds what `took` says.
     pub(super) fn latency_copies(&self, threads: u32, took: Occupancy) -> f64 {
@@ -68,6 +71,9 @@ impl Model<'_> {
         } else {
             HELD * doubled(32.0)
         };
+        // Columns of reals, one block after the other: 2^22 by 16 and 8 neighbours took 3.34 and 3.13 copies.
+        let alone = self.cluster == 1 && self.several && self.folds.contains(&true) && took.blocks == 1;
+        let exchange = exchange + if alone { FOLDS_ALONE } else { 0.0 };
         let copies = busy * self.segments + START + LONG * doubled(256.0) + twiddles + exchange + self.few();
         copies.max(BLOCK_BYTES / (self.useful * self.bytes as f64))
     }

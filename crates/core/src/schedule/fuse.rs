@@ -163,27 +163,30 @@ pub(crate) fn apply(
         pass.axes.iter_mut().zip(methods).for_each(|(axis, method)| axis.method = method);
     }
     (a.dst, b.src) = (between, between);
-    let folded = |pass: &mut Pass, end: usize| {
+    let refold = |pass: &mut Pass, end: usize| {
         // An axis that folds counts its points in the block's own array.
         let fold = pass.ends[end].as_mut();
-        fold.map_or(0, |fold| {
-            fold.stride = pair.stride(fold.elements(), fold.stride);
-            1
+        fold.map_or((0, false), |fold| {
+            let (n, stride) = folded(fold, end);
+            fold.stride = pair.stride((n, stride), false);
+            (1, fold.twins(end == 1))
         })
     };
-    let [skipped_a, skipped_b] = [folded(&mut a, 1), folded(&mut b, 0)];
+    let [(skipped_a, twins_a), (skipped_b, twins_b)] = [refold(&mut a, 1), refold(&mut b, 0)];
     let axes = a.axes.len() - skipped_a;
     for dim in a.axes[..axes].iter_mut().map(|axis| &mut axis.dim).chain(&mut a.batch) {
-        dim.os = pair.stride(dim.n, dim.os);
+        dim.os = pair.stride((dim.n, dim.os), twins_a);
     }
     let axes = b.axes.len() - skipped_b;
     for dim in b.axes[..axes].iter_mut().map(|axis| &mut axis.dim).chain(&mut b.batch) {
-        dim.is = pair.stride(dim.n, dim.is);
+        dim.is = pair.stride((dim.n, dim.is), twins_b);
     }
     (schedule.passes[first], schedule.passes[first + 1]) = (a, b);
     let [one, two] = offer.tiles;
     (choices[first], choices[first + 1]) = (one, two);
-    let early = slots <= FEW_SLOTS && schedule.passes[first].twiddle.is_some();
+    // A fold waits for its slot by itself.
+    let writer = &schedule.passes[first];
+    let early = slots <= FEW_SLOTS && writer.twiddle.is_some() && writer.ends[1].is_none();
     let ring = Ring { slots, ahead, slot, counters: region + 1, early };
     schedule.fused.push((offer.fuse, ring));
     drop_unused(&mut schedule);
@@ -220,6 +223,17 @@ fn drop_unused(schedule: &mut Schedule) {
 /// Length and stride of a dimension in what lies between two passes.
 type Between = (u64, i64);
 
+/// The lines of a fold.
+fn folded(fold: &Fold, end: usize) -> Between {
+    let rows = if fold.twins(end == 1) { 2 } else { 1 };
+    (fold.elements() / rows, fold.stride)
+}
+
+/// Pairs of rows side by side as single rows; another dimension as it is.
+fn parted((n, stride): Between) -> Between {
+    if stride == 2 { (2 * n, 1) } else { (n, stride) }
+}
+
 /// Two passes of which the second reads what the first writes, item by item.
 struct Pair {
     /// Items.
@@ -243,12 +257,13 @@ impl Pair {
         let moved = problem.placement == Placement::InPlace && problem.moves();
         let apart = a.src.array != b.dst.array || (a.src == b.dst && !moved);
         // Only a spectrum between the passes is folded on its way to or from the ring, or real data outside of it.
-        let halves = |fold: Option<Fold>| {
+        let known = |(end, fold): (usize, Option<Fold>)| {
             fold.is_none_or(|fold| {
-                fold.carry == Carry::Halves && matches!(fold.formula, Formula::Spectrum { .. })
+                (fold.carry == Carry::Halves || fold.twins(end == 1))
+                    && matches!(fold.formula, Formula::Spectrum { .. })
             })
         };
-        let folds = [a, b].iter().all(|pass| pass.ends.into_iter().all(halves));
+        let folds = [a, b].iter().all(|pass| pass.ends.into_iter().enumerate().all(known));
         // What lies between is all there.
         let folds = folds && a.windows[1].is_empty() && b.windows[0].is_empty();
         if !folds || a.ends[0].is_some() || b.ends[1].is_some() {
@@ -261,10 +276,12 @@ impl Pair {
         let into = |dim: &PassDim| (dim.n, dim.is);
         let side = |pass: &Pass, end: usize, own: fn(&PassDim) -> Between| {
             let mut axes: Vec<Between> = pass.axes.iter().map(|axis| own(&axis.dim)).collect();
+            let mut batch: Vec<Between> = pass.batch.iter().map(own).collect();
             if let (Some(fold), Some(last)) = (pass.ends[end], axes.last_mut()) {
-                *last = (fold.elements(), fold.stride);
+                *last = folded(&fold, end);
+                batch.iter_mut().filter(|_| fold.twins(end == 1)).for_each(|dim| *dim = parted(*dim));
             }
-            axes.into_iter().chain(pass.batch.iter().map(own)).collect::<Vec<Between>>()
+            axes.into_iter().chain(batch).collect::<Vec<Between>>()
         };
         let (mut written, mut read) = (side(a, 1, out), side(b, 0, into));
         for side in [&mut written, &mut read] {
@@ -317,10 +334,12 @@ impl Pair {
         if dims == 0 { 1 } else { (row * outer) as i64 }
     }
 
-    /// Stride in a slot of a dimension of what lies between; 0 for those that number the items.
-    fn stride(&self, n: u64, stride: i64) -> i64 {
-        let Some(at) = self.local.iter().position(|&dim| dim == (n, stride)) else { return 0 };
-        self.packed(at)
+    /// Stride in a slot of a dimension of what lies between, which may count two rows side by side; 0 for those that number
+    /// the items.
+    fn stride(&self, dim: Between, twins: bool) -> i64 {
+        let find = |dim: Between| self.local.iter().position(|&own| own == dim).map(|at| self.packed(at));
+        let both = || (parted(dim) != dim).then(|| Some(2 * find(parted(dim))?)).flatten();
+        find(dim).or_else(|| both().filter(|_| twins)).unwrap_or(0)
     }
 
     /// Tiles of an item in both passes.
