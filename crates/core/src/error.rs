@@ -368,10 +368,10 @@ pub enum Error {
     /// A function made of another one's symbols.
     #[error("a function uses symbols of another closure; use those that it is called with")]
     FunctionForeign,
-    /// A function on a side of a transform that cannot have one.
+    /// A function on a transform that cannot have one.
     #[error(
-        "functions on load and store go with transforms of complex numbers into complex numbers, and of reals into all of \
-         their spectrum (full_spectrum()), not yet with other kinds of real data or zooms; apply them before or after"
+        "functions on load and store go with transforms of complex numbers and of real data, not yet with zooms; apply them \
+         before or after"
     )]
     FunctionKind,
     /// The scale is infinite or not a number.

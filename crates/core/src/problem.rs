@@ -227,7 +227,8 @@ pub struct Problem {
     pub windows: Vec<[Window; 2]>,
     /// What the frequencies are multiplied by, before they are transformed back; `None`: the frequencies are the output.
     pub filter: Option<Filter>,
-    /// What is applied to what is read and to what is written, of complex problems.
+    /// What is applied to what is read and to what is written. On a side of reals each stands as a complex number whose
+    /// imaginary part is 0, and the real part of what becomes of it is taken.
     pub functions: Functions,
 }
 

@@ -83,8 +83,9 @@ pub struct Reference {
     /// Elements of one transform, counted from where it begins.
     reads: Vec<i64>,
     writes: Vec<i64>,
-    /// Whether input, then output, are reals.
+    /// Whether input, then output, are reals; whether the transform is of reals there, or of what lies as such.
     reals: [bool; 2],
+    of_reals: [bool; 2],
     inverse: bool,
     scale: f64,
     functions: Functions,
@@ -130,6 +131,7 @@ impl Reference {
                 let format = [problem.input, problem.output][side];
                 problem.kind.reals()[side] || format == Format::Real
             }),
+            of_reals: problem.kind.reals(),
             inverse: problem.direction == Direction::Inverse,
             scale: problem.scale,
             functions: problem.functions.clone(),
@@ -143,16 +145,19 @@ impl Reference {
         let conj_if_inverse = |z: Cdd| if self.inverse { z.conj() } else { z };
         let part = |z: Complex<f64>, real: bool| if real { Complex::from(z.re) } else { z };
         // An inverse transform is a forward one between two conjugations, which do nothing to reals.
-        let applied = |function: &Option<Arc<Function>>, point: usize, z: Complex<f64>| match function {
-            Some(function) => {
-                let (re, im) = function.evaluate((z.re, z.im), &self.indices(point, index));
-                Complex::new(re, im)
-            }
-            None => z,
-        };
+        let applied =
+            |function: &Option<Arc<Function>>, shape: &[usize], point: usize, z: Complex<f64>| match function
+            {
+                Some(function) => {
+                    let (re, im) = function.evaluate((z.re, z.im), &self.indices(shape, point, index));
+                    Complex::new(re, im)
+                }
+                None => z,
+            };
         let value = |(point, at): (usize, &i64)| {
             let z = part(read((from + at) as u64), self.reals[0]);
-            conj_if_inverse(applied(&self.functions.load, point, z).into())
+            let z = applied(&self.functions.load, &self.shape, point, z);
+            conj_if_inverse(part(z, self.of_reals[0]).into())
         };
         let mut data: Vec<Cdd> = self.reads.iter().enumerate().map(value).collect();
         let mut shape = self.shape.clone();
@@ -173,16 +178,19 @@ impl Reference {
         }
         let scaled = |z| part(conj_if_inverse(z).scaled(self.scale).round(), self.reals[1]);
         let stored = |(point, (at, z)): (usize, (&i64, Cdd))| {
-            ((to + at) as u64, applied(&self.functions.store, point, scaled(z)))
+            (
+                (to + at) as u64,
+                part(applied(&self.functions.store, &shape, point, scaled(z)), self.of_reals[1]),
+            )
         };
         self.writes.iter().zip(data).enumerate().map(stored).collect()
     }
 
-    /// Indices of a point of a complex transform along all dimensions, those to repeat over behind.
-    fn indices(&self, mut point: usize, mut transform: u64) -> Vec<u64> {
-        let mut all = vec![0; self.shape.len() + self.batch.len()];
-        let (own, repeated) = all.split_at_mut(self.shape.len());
-        for (index, &n) in own.iter_mut().zip(&self.shape).rev() {
+    /// Indices of a point of a transform along all dimensions of one of its sides, those to repeat over behind.
+    fn indices(&self, shape: &[usize], mut point: usize, mut transform: u64) -> Vec<u64> {
+        let mut all = vec![0; shape.len() + self.batch.len()];
+        let (own, repeated) = all.split_at_mut(shape.len());
+        for (index, &n) in own.iter_mut().zip(shape).rev() {
             (*index, point) = ((point % n) as u64, point / n);
         }
         for (index, dim) in repeated.iter_mut().zip(&self.batch).rev() {

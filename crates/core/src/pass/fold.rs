@@ -49,6 +49,10 @@ pub struct Fold {
     pub n: u64,
     /// Distance of neighbours in memory, in what this side holds.
     pub stride: i64,
+    /// Which dimension of the problem the line is ([`PassDim::of`](super::PassDim::of)).
+    pub of: Option<u16>,
+    /// Which one two lines are neighbours along that points carry together: it counts pairs of them.
+    pub across: Option<u16>,
 }
 
 /// What a transform of reals does on one side.
