@@ -462,10 +462,26 @@ pub enum Error {
     },
     /// Windows on a kind of transform that has none yet.
     #[error(
-        "windows (padding, cropping, shifts) are for complex transforms; pad or crop the reals themselves, or transform \
-         them as complex numbers"
+        "zooms have no windows (padding, cropping, shifts); ask for fewer samples, or for the frequencies that are wanted"
     )]
     WindowKind,
+    /// A window of half a spectrum that does not start with frequency 0.
+    #[error(
+        "the {side} is half a spectrum along an axis of {n} frequencies, and its window starts at {start}: it has no middle \
+         to shift, and what wraps is not there; start at 0, shift the other axes one by one with window(), or ask for \
+         full_spectrum()"
+    )]
+    WindowHalved {
+        /// The side of the spectrum.
+        side: Side,
+        /// Frequencies of half a spectrum.
+        n: u64,
+        /// First point of the window.
+        start: u64,
+    },
+    /// Windows in place of half spectra.
+    #[error("transforms between reals and half spectra have no windows in place; transform out of place")]
+    WindowInPlace,
     /// As many strides must be given as there are dimensions.
     #[error("{got} {side} strides were given for {expected} dimensions; give exactly {expected}")]
     StrideCount {

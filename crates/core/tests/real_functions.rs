@@ -316,6 +316,16 @@ fn numbers_kept_in_other_types() {
 }
 
 #[test]
+fn pairs_of_singles() {
+    for n in [20, 21] {
+        let rows = || Fft::new([n]).batch(3).double_single();
+        for fft in [rows().r2c(), rows().c2r(), rows().r2r([RealKind::Dct2]), rows().r2r([RealKind::Dht])] {
+            check(&build(applied(fft, 1, 1)), &Limits::webgpu_min());
+        }
+    }
+}
+
+#[test]
 fn bands_have_none_yet() {
     let zoom = Fft::new([64]).zoom(0.0, 0.5, 16).on_load(|x, _| x * 2.0);
     assert_eq!(zoom.build(), Err(Error::FunctionKind));

@@ -75,8 +75,8 @@ pub struct Reference {
     axes: Vec<Axis>,
     /// Points along each axis of one transform's input.
     shape: Vec<usize>,
-    /// Complex axes with windows: which of the array's axes it is, its length, and the windows of both sides.
-    windows: Vec<(usize, usize, [Window; 2])>,
+    /// Axes with windows: which of the array's axes it is, its points and its window on both sides.
+    windows: Vec<(usize, [(usize, Window); 2])>,
     batch: Vec<Dim>,
     /// Elements at which the first transform begins: in the input, in the output.
     starts: [u64; 2],
@@ -120,9 +120,14 @@ impl Reference {
         Self {
             axes,
             shape: one.input_dims().map(|(n, _)| n as usize).collect(),
-            windows: (problem.transform.iter().zip(&problem.windows).enumerate())
-                .map(|(at, (dim, sides))| (at, dim.n as usize, *sides))
-                .collect(),
+            windows: {
+                let complex = problem.transform.iter().map(|dim| [dim.n; 2]);
+                let points = complex.chain(problem.kind.dims().map(|(_, points)| points));
+                let sides = |([read, written], own): ([u64; 2], &[Window; 2])| {
+                    [(read as usize, own[0]), (written as usize, own[1])]
+                };
+                points.zip(&problem.windows).map(sides).enumerate().collect()
+            },
             batch: problem.batch.clone(),
             starts: [problem.input_offset, problem.output_offset],
             reads: one.reads().map(|at| at as i64 - one.input_offset as i64).collect(),
@@ -161,8 +166,8 @@ impl Reference {
         };
         let mut data: Vec<Cdd> = self.reads.iter().enumerate().map(value).collect();
         let mut shape = self.shape.clone();
-        for &(at, n, [window, _]) in &self.windows {
-            data = window::spread(&data, &mut shape, at, (n, window));
+        for &(at, [own, _]) in &self.windows {
+            data = window::spread(&data, &mut shape, at, own);
         }
         for axis in &self.axes {
             match axis {
@@ -173,8 +178,8 @@ impl Reference {
                 }
             }
         }
-        for &(at, n, [_, window]) in &self.windows {
-            data = window::kept(&data, &mut shape, at, (n, window));
+        for &(at, [_, own]) in &self.windows {
+            data = window::kept(&data, &mut shape, at, own);
         }
         let scaled = |z| part(conj_if_inverse(z).scaled(self.scale).round(), self.reals[1]);
         let stored = |(point, (at, z)): (usize, (&i64, Cdd))| {

@@ -245,7 +245,8 @@ impl Pair {
         // Only a spectrum between the passes is folded on its way to or from the ring, or real data outside of it.
         let halves = |fold: Option<Fold>| {
             fold.is_none_or(|fold| {
-                fold.carry == Carry::Halves && matches!(fold.formula, Formula::Spectrum { .. })
+                let spectrum = matches!(fold.formula, Formula::Spectrum { .. });
+                fold.carry == Carry::Halves && spectrum && fold.window.is_none()
             })
         };
         let folds = [a, b].iter().all(|pass| pass.ends.into_iter().all(halves));

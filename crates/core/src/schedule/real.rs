@@ -9,12 +9,13 @@ mod line;
 mod reals;
 mod share;
 mod split;
+mod windows;
 
 use crate::error::Error;
 use crate::pass::{Array, Formula, Operand, Pass};
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, Storage, continuing_pair, half};
+use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, Storage, continuing_pair};
 use crate::target::Limits;
 
 use super::{Cause, Detour, Schedule};
@@ -139,16 +140,10 @@ impl<'a> Chain<'a> {
     fn half_spectrum(&mut self, own: Dim) -> Result<(), Error> {
         let problem = self.problem;
         let formula = Formula::Spectrum { conjugate: problem.direction == Direction::Inverse };
-        let make = |beside: Vec<(Dim, Plan)>, around: &[Dim], scale| {
-            Line::between(
-                formula,
-                false,
-                own,
-                beside,
-                around,
-                [self.operand(false), self.operand(true)],
-                scale,
-            )
+        let sides = [self.operand(false), self.operand(true)];
+        let make = |beside: Vec<(Dim, Plan)>, around: &[Dim], scale| Line {
+            windows: self.windows(0, &beside),
+            ..Line::between(formula, false, own, beside, &self.held_dims(around, false), sides, scale)
         };
         let Split { beside, own: points, rest } =
             self.split(own.n, |beside, around| make(beside, around, 1.0), |rest| self.after(own, rest));
@@ -158,28 +153,30 @@ impl<'a> Chain<'a> {
         let Some(mut complex) = self.after(own, &rest) else {
             return self.line(&Line { own: points, applied, ..make(beside, &around, scale) });
         };
-        if problem.keeps_results() {
+        let fits = rest.iter().all(|dim| self.held(dim, false) == self.held(dim, true));
+        if problem.keeps_results() && fits {
             self.line(&Line { kept: true, own: points, applied, ..make(beside, &around, scale) })?;
             return self.complex(complex, [Array::Output; 2]);
         }
         // What is not done yet is kept as it is computed: packed, in the order in which it will be written.
-        let lengths: Vec<u64> = complex.transform.iter().chain(&complex.batch).map(|dim| dim.n).collect();
+        let windows = self.windows(0, &beside);
+        let left = rest.iter().map(|dim| self.held(dim, false));
+        let lengths: Vec<u64> = left.chain(complex.batch.iter().map(|dim| dim.n)).collect();
         let like: Vec<i64> = complex.transform.iter().chain(&complex.batch).map(|dim| dim.os).collect();
         let (region, strides) = self.region(&lengths, &like, Format::Interleaved);
-        self.takes_region(Detour::stored(problem));
+        self.takes_region(if fits { Detour::stored(problem) } else { Cause::Windowed });
         // In the order of `after`: what is left, repeated dimensions, those beside the line, the line.
         let dims = complex.transform.iter_mut().chain(&mut complex.batch);
         dims.zip(&strides).for_each(|(dim, &stride)| dim.is = stride);
         (complex.input, complex.input_offset) = (region.format, region.offset);
         (complex.placement, complex.storage[0]) = (Placement::OutOfPlace, None);
         let mut moved = strides.into_iter();
-        let (mut own, mut around, mut beside) = (own, around, beside);
+        let (mut own, mut around, mut beside) = (own, self.held_dims(&around, false), beside);
         around.iter_mut().zip(moved.by_ref()).for_each(|(dim, stride)| dim.os = stride);
         beside.iter_mut().zip(moved.by_ref()).for_each(|((dim, _), stride)| dim.os = stride);
         own.os = moved.next().unwrap_or(1);
-        let sides = [self.operand(false), region];
-        let line = Line::between(formula, false, own, beside, &around, sides, scale);
-        self.line(&Line { kept: true, own: points, applied, ..line })?;
+        let line = Line::between(formula, false, own, beside, &around, [sides[0], region], scale);
+        self.line(&Line { kept: true, own: points, applied, windows, ..line })?;
         self.complex(complex, [region.array, Array::Output])
     }
 
@@ -189,10 +186,12 @@ impl<'a> Chain<'a> {
         let still = |dim: &Dim| Dim { is: dim.os, ..*dim };
         let others = self.others();
         let done: Vec<Dim> = others.into_iter().filter(|dim| !rest.contains(dim)).collect();
-        let mut batch: Vec<Dim> = problem.batch.iter().chain(&done).map(still).collect();
-        batch.push(Dim::new(half(own.n), own.os, own.os));
+        let kept = self.held_dims(&done, true);
+        let mut batch: Vec<Dim> = problem.batch.iter().chain(&kept).map(still).collect();
+        batch.push(Dim::new(self.held_own(true), own.os, own.os));
         (!rest.is_empty()).then(|| Problem {
             functions: self.applied_around(rest, &done, true),
+            windows: self.complex_windows(rest),
             kind: Kind::Complex,
             transform: rest.iter().map(still).collect(),
             batch,
@@ -211,18 +210,23 @@ impl<'a> Chain<'a> {
         let problem = self.problem;
         let formula = Formula::Spectrum { conjugate: problem.direction == Direction::Forward };
         let sides = [self.operand(false), self.operand(true)];
-        let make =
-            |beside, around: &[Dim]| Line::between(formula, true, own, beside, around, sides, problem.scale);
+        let make = |beside: Vec<(Dim, Plan)>, around: &[Dim]| Line {
+            windows: self.windows(0, &beside),
+            ..Line::between(formula, true, own, beside, &self.held_dims(around, true), sides, problem.scale)
+        };
         let Split { mut beside, own: points, rest } = self.split(own.n, make, |rest| self.before(own, rest));
         let applied = self.applied(&beside, &rest, [rest.is_empty(), true]);
         let mut line_own = own;
-        let mut around: Vec<Dim> = rest.iter().chain(&problem.batch).copied().collect();
+        let windows = self.windows(0, &beside);
+        let around: Vec<Dim> = rest.iter().chain(&problem.batch).copied().collect();
+        let mut around = self.held_dims(&around, true);
         let mut from = sides[0];
         if let Some(mut complex) = self.before(own, &rest) {
             if problem.placement == Placement::OutOfPlace || !problem.keeps_results() {
                 // What the lines will read lies packed, in the order in which it came.
+                let left = rest.iter().map(|dim| self.held(dim, true));
+                let lengths: Vec<u64> = left.chain(complex.batch.iter().map(|dim| dim.n)).collect();
                 let dims: Vec<&mut Dim> = complex.transform.iter_mut().chain(&mut complex.batch).collect();
-                let lengths: Vec<u64> = dims.iter().map(|dim| dim.n).collect();
                 let like: Vec<i64> = dims.iter().map(|dim| dim.is).collect();
                 let (operand, strides) = self.region(&lengths, &like, Format::Interleaved);
                 let kept = problem.placement == Placement::OutOfPlace;
@@ -244,7 +248,7 @@ impl<'a> Chain<'a> {
             self.complex(complex, [sides[0].array, from.array])?;
         }
         let line = Line::between(formula, true, line_own, beside, &around, [from, sides[1]], problem.scale);
-        self.line(&Line { kept: !rest.is_empty(), own: points, applied, ..line })
+        self.line(&Line { kept: !rest.is_empty(), own: points, applied, windows, ..line })
     }
 
     /// The dimensions that are transformed before the lines, as a complex problem where the spectrum lies.
@@ -253,10 +257,12 @@ impl<'a> Chain<'a> {
         let still = |dim: &Dim| Dim { os: dim.is, ..*dim };
         let others = self.others();
         let later: Vec<Dim> = others.into_iter().filter(|dim| !rest.contains(dim)).collect();
-        let mut batch: Vec<Dim> = problem.batch.iter().chain(&later).map(still).collect();
-        batch.push(Dim::new(half(own.n), own.is, own.is));
+        let kept = self.held_dims(&later, false);
+        let mut batch: Vec<Dim> = problem.batch.iter().chain(&kept).map(still).collect();
+        batch.push(Dim::new(self.held_own(false), own.is, own.is));
         (!rest.is_empty()).then(|| Problem {
             functions: self.applied_around(rest, &later, false),
+            windows: self.complex_windows(rest),
             kind: Kind::Complex,
             transform: rest.iter().map(still).collect(),
             batch,

@@ -4,10 +4,11 @@ use crate::kernel::{Cache, Op, Space, Type, Value};
 use crate::lower::digits::Layout;
 use crate::lower::{Lowering, Slot};
 use crate::pass::{Carry, Fold};
-use crate::problem::Format;
+use crate::problem::{Format, Window};
 
 use super::Points;
 use super::port::{Holder, Port, masked};
+use super::window::Held;
 
 /// Where a line is.
 #[derive(Clone)]
@@ -30,6 +31,9 @@ impl Lowering<'_> {
     ) -> Ends {
         let mut line = self.memory_line(writes, fold.stride, at, others);
         line.applied = self.applied_on(fold, writes, at, others);
+        line.held = fold.window.map(|window| Held { window, n: fold.n });
+        // Of two neighbours one may be there and the other not.
+        line.pairs &= line.held.is_none() && line.there.is_none();
         let mut lines = vec![line];
         if let Carry::Rows(distances) = fold.carry {
             let step = lines[0].format.step() as i64;
@@ -61,7 +65,9 @@ impl Lowering<'_> {
         let step = operand.format.step() as i64;
         let planes: Vec<Space> =
             (0..operand.format.planes() as u8).map(|plane| self.space_of(slot_of(plane))).collect();
-        let wide = operand.span.saturating_mul(step as u64) > u64::from(u32::MAX / 2);
+        let windows = &self.pass.windows[usize::from(writes)];
+        let reach = windows.iter().fold(operand.span, |span, window| span.saturating_add(window.reach()));
+        let wide = reach.saturating_mul(step as u64) > u64::from(u32::MAX / 2);
         let ty = if wide { Type::U64 } else { Type::U32 };
         // The first repeated dimension of a fold alone counts items, which the line's index does.
         let skipped = usize::from(self.pass.axes.is_empty());
@@ -70,9 +76,15 @@ impl Lowering<'_> {
             let dim = &self.pass.batch[d];
             base = self.plus(base, self.origin[d], step * if writes { dim.os } else { dim.is });
         }
+        let mut there = None;
         for (axis, &k) in others.iter().enumerate() {
             let dim = &self.pass.axes[axis].dim;
-            base = self.plus(base, k, step * if writes { dim.os } else { dim.is });
+            let mut place = k;
+            if let Some(held) = self.held_of(axis, writes) {
+                let (at, inside) = self.seen_through(held, k);
+                (place, there) = (at, self.also(there, inside));
+            }
+            base = self.plus(base, place, step * if writes { dim.os } else { dim.is });
         }
         let weights = self.digits.weights(|digit| match digit.batch {
             Some(d) if d >= skipped => step * if writes { digit.os } else { digit.is },
@@ -105,7 +117,16 @@ impl Lowering<'_> {
             pairs,
             holder,
             applied: None,
+            held: None,
+            there,
         }
+    }
+
+    /// The window of an axis beside the lines.
+    fn held_of(&self, axis: usize, writes: bool) -> Option<Held> {
+        let windows = self.pass.windows[usize::from(writes)].iter();
+        let window = windows.into_iter().find(|window| window.axes.get(axis) == Some(&1))?;
+        Some(Held { window: Window::new(window.start, window.len), n: window.n })
     }
 
     /// `base + index distance`, in the type of `base`.
@@ -148,6 +169,17 @@ impl Lowering<'_> {
             base = self.plus(base, k, 2 * rows.axes[axis]);
         }
         let (planes, format, cache) = (vec![space], Format::Interleaved, Cache::Default);
-        Port { planes, format, stride: 2, base, cache, pairs: false, holder, applied: None }
+        Port {
+            planes,
+            format,
+            stride: 2,
+            base,
+            cache,
+            pairs: false,
+            holder,
+            applied: None,
+            held: None,
+            there: None,
+        }
     }
 }

@@ -6,10 +6,12 @@
 mod applied;
 mod bins;
 mod ends;
+mod in_order;
 mod port;
 pub(super) mod rows;
 mod samples;
 mod turned;
+mod window;
 
 use std::ops::Range;
 
@@ -162,6 +164,7 @@ impl Lowering<'_> {
             Way::Bins => self.bins_taken(fold, item),
             Way::Samples => self.samples_taken(fold, item),
             Way::Turned => self.turned_taken(fold, item),
+            Way::InOrder => self.in_order_taken(item),
         }
     }
 
@@ -175,6 +178,8 @@ impl Lowering<'_> {
             Way::Samples => self.samples_in(fold, item, taken),
             Way::Turned if writes => self.turned_out(fold, item),
             Way::Turned => self.turned_in(fold, item, taken),
+            Way::InOrder if writes => self.in_order_out(item),
+            Way::InOrder => self.in_order_in(item, taken),
         }
     }
 

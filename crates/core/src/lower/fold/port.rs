@@ -7,6 +7,7 @@ use crate::pass::TableKind;
 use crate::problem::{Format, Precision};
 
 use super::applied::Applied;
+use super::window::Held;
 
 /// One line.
 #[derive(Debug, Clone)]
@@ -24,6 +25,10 @@ pub(super) struct Port {
     pub holder: Holder,
     /// The caller's function on its elements.
     pub applied: Option<Applied>,
+    /// Which of its elements lie there; `None`: all.
+    pub held: Option<Held>,
+    /// Whether any of them do, and are not beyond a window of another axis; `None`: they do.
+    pub there: Option<Value>,
 }
 
 /// Which block of a cluster has an element of a line.
@@ -80,7 +85,8 @@ impl Lowering<'_> {
 
     /// The complex element at an index; 0 where `on` does not hold.
     pub(super) fn get_point(&mut self, port: &Port, index: Value, on: Option<Value>) -> Cx {
-        let pointers = self.pointers_at(port, index);
+        let (place, on) = self.sought(port, index, on);
+        let pointers = self.pointers_at(port, place);
         let x = if let [re, im] = pointers[..] {
             let mut part = |ptr| self.get(ptr, 0, 1, port.cache, on)[0];
             Cx { re: part(re), im: part(im) }
@@ -93,14 +99,16 @@ impl Lowering<'_> {
 
     /// The real at an index; 0 where `on` does not hold.
     pub(super) fn get_real(&mut self, port: &Port, index: Value, on: Option<Value>) -> Value {
-        let ptr = self.pointers_at(port, index)[0];
+        let (place, on) = self.sought(port, index, on);
+        let ptr = self.pointers_at(port, place)[0];
         let x = self.get(ptr, 0, 1, port.cache, on)[0];
         self.read_real_through(port, index, x, on)
     }
 
     pub(super) fn put_point(&mut self, port: &Port, index: Value, x: Cx, on: Option<Value>) {
         let x = self.written_through(port, index, x);
-        let pointers = self.pointers_at(port, index);
+        let (place, on) = self.sought(port, index, on);
+        let pointers = self.pointers_at(port, place);
         if let [re, im] = pointers[..] {
             self.set(re, 0, &[x.re], port.cache, on);
             self.set(im, 0, &[x.im], port.cache, on);
@@ -111,7 +119,8 @@ impl Lowering<'_> {
 
     pub(super) fn put_real(&mut self, port: &Port, index: Value, x: Value, on: Option<Value>) {
         let x = self.written_real_through(port, index, x);
-        let ptr = self.pointers_at(port, index)[0];
+        let (place, on) = self.sought(port, index, on);
+        let ptr = self.pointers_at(port, place)[0];
         self.set(ptr, 0, &[x], port.cache, on);
     }
 

@@ -105,7 +105,7 @@ impl Share {
     /// memory has the points' reals in their order.
     pub(super) fn functions_of(&self, line: &Line) -> Functions {
         self.functions.each(|function, writes| match self.carry {
-            _ if line.folds(writes) => function.clone(),
+            _ if line.folds(self.carry, writes) => function.clone(),
             Carry::Halves => function.of_pairs(line.applied.own),
             Carry::Rows(_) => function.of_pairs(self.across),
             Carry::Single => function.of_reals(),

@@ -3,13 +3,14 @@
 use crate::error::Error;
 use crate::function::Functions;
 use crate::lower::tile;
-use crate::pass::{Array, Axis, Fold, Formula, Method, Operand, Pass, PassDim, Way, points};
+use crate::pass::{Array, Axis, Carry, Fold, Formula, Method, Operand, Pass, PassDim, Way, points};
 use crate::plan::Plan;
 use crate::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem, RealKind};
 use crate::schedule::{Cause, Detour, no_plan, on_chip_method};
 
 use super::applied::Applied;
 use super::share::{Points, Share};
+use super::windows::Windows;
 use super::{Chain, Side};
 
 /// Points of a line at most where it does not fit the chip: indices along it count in 32 bits.
@@ -36,6 +37,7 @@ pub(super) struct Line {
     pub to: Side,
     pub scale: f64,
     pub applied: Applied,
+    pub windows: Windows,
 }
 
 /// A pass without factors.
@@ -96,6 +98,7 @@ impl Line {
             to,
             scale,
             applied: Applied::default(),
+            windows: Windows::default(),
         }
     }
 
@@ -114,16 +117,18 @@ impl Line {
         self.formula.ways(self.back)
     }
 
-    /// Whether memory does not hold its points' reals in their order on a side.
-    pub fn folds(&self, writes: bool) -> bool {
-        self.ways()[usize::from(writes)] != Way::Natural
+    /// Whether memory does not hold the points' reals in their order on a side, or parts some of them.
+    pub fn folds(&self, carry: Carry, writes: bool) -> bool {
+        self.ways()[usize::from(writes)] != Way::Natural || self.windows.parts(carry, writes)
     }
 
     fn fold(&self, share: &Share, writes: bool) -> Option<Fold> {
         let side = if writes { &self.to } else { &self.from };
         let (n, stride, of) = (self.n, side.stride, self.applied.own);
         let Share { carry, across, .. } = *share;
-        self.folds(writes).then_some(Fold { formula: self.formula, carry, n, stride, of, across })
+        let window = self.windows.own[usize::from(writes)];
+        let fold = Fold { formula: self.formula, carry, n, stride, window, of, across };
+        self.folds(carry, writes).then_some(fold)
     }
 }
 
@@ -206,6 +211,7 @@ impl Chain<'_> {
             scale: line.scale,
             ends: [false, true].map(|writes| line.fold(share, writes)),
             functions: share.functions_of(line),
+            windows: [false, true].map(|writes| line.pass_windows(share, writes)),
             ..pass(self.problem.precision, axes, batch, from.operand, to.operand)
         }
     }
@@ -244,7 +250,7 @@ impl Chain<'_> {
         let dims = share.batch.iter().zip(from.strides.iter().zip(&to.strides));
         // Folds apply their own.
         let mut functions = share.functions_of(line);
-        functions.load.take_if(|_| line.folds(false));
+        functions.load.take_if(|_| line.folds(share.carry, false));
         functions.store.take_if(|_| fold_out.is_some());
         let complex = Problem {
             kind: Kind::Complex,
@@ -262,7 +268,7 @@ impl Chain<'_> {
             direction: line.direction(),
             scale: if fold_out.is_some() { 1.0 } else { line.scale },
             max_workspace: None,
-            windows: Vec::new(),
+            windows: line.point_windows(share.carry, points),
             filter: None,
             functions: functions.in_order(&share.order(line)),
         };
@@ -291,9 +297,12 @@ impl Chain<'_> {
         [src, dst]: [Operand; 2],
         writes: bool,
     ) {
-        let items = fold.items(line.ways()[usize::from(writes)], writes);
         let strides = if writes { [1, fold.stride] } else { [fold.stride, 1] };
-        let mut batch = vec![PassDim::new(items, strides[0], strides[1])];
+        let way = match line.ways()[usize::from(writes)] {
+            Way::Natural => Way::InOrder,
+            way => way,
+        };
+        let mut batch = vec![PassDim::new(fold.items(way, writes), strides[0], strides[1])];
         let dims = share.batch.iter().zip(is.iter().zip(os));
         batch.extend(dims.map(|(dim, (&is, &os))| PassDim { is, os, ..*dim }));
         let mut ends = [None; 2];

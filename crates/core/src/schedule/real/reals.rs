@@ -15,17 +15,26 @@ impl Chain<'_> {
     pub(super) fn reals(&mut self, dims: &[RealDim]) -> Result<(), Error> {
         let problem = self.problem;
         let all: Vec<Dim> = dims.iter().map(|real| real.dim).chain(problem.batch.iter().copied()).collect();
-        let lengths: Vec<u64> = all.iter().map(|dim| dim.n).collect();
+        // Of a dimension that is still to be transformed memory holds what the input does, of others what the output wants.
+        let held = |d: usize, done: bool| if d < dims.len() { self.held_along(d, done) } else { all[d].n };
+        let lengths: Vec<[u64; 2]> =
+            (0..all.len()).map(|d| [false, true].map(|done| held(d, done))).collect();
         let (is, os): (Vec<i64>, Vec<i64>) = all.iter().map(|dim| (dim.is, dim.os)).unzip();
         let (input, output) = ((self.operand(false), is.clone()), (self.operand(true), os.clone()));
         // Lines that change places in place would overwrite what others have still to read.
-        let moves =
-            problem.placement == Placement::InPlace && (is != os || input.0.offset != output.0.offset);
-        // What lies between passes is kept as it is computed.
-        let between = dims.len() > 1 && !problem.keeps_results();
-        let staged = (moves || between).then(|| self.region(&lengths, &os, Format::Real));
+        let alike = lengths.iter().all(|[before, after]| before == after);
+        let moves = problem.placement == Placement::InPlace
+            && (is != os || input.0.offset != output.0.offset || !alike);
+        // What lies between passes is kept as it is computed, and may be more than there is room for in the output.
+        let holds = lengths.iter().skip(1).all(|[before, after]| before <= after);
+        let between = dims.len() > 1 && !(problem.keeps_results() && holds);
+        let staged = (moves || between).then(|| {
+            let most: Vec<u64> = lengths.iter().map(|&[before, after]| before.max(after)).collect();
+            self.region(&most, &os, Format::Real)
+        });
         if staged.is_some() {
-            self.takes_region(if moves { Cause::MovesInPlace } else { Detour::stored(problem) });
+            let stored = if holds { Detour::stored(problem) } else { Cause::Cropped };
+            self.takes_region(if moves { Cause::MovesInPlace } else { stored });
         }
         let mut at = input;
         for (d, real) in dims.iter().enumerate() {
@@ -39,7 +48,8 @@ impl Chain<'_> {
                 let stride = others.remove(d);
                 Side { operand: *operand, strides: others, stride }
             };
-            let mut around = lengths.clone();
+            let mut around: Vec<u64> =
+                (0..).zip(&lengths).map(|(at, sides)| sides[usize::from(at < d)]).collect();
             around.remove(d);
             self.line(&Line {
                 formula: Formula::Reals { kind: real.kind, orthogonal: real.orthogonal },
@@ -54,6 +64,7 @@ impl Chain<'_> {
                 from: side(&at),
                 to: side(&to),
                 scale: if last { problem.scale } else { 1.0 },
+                windows: self.windows(d, &[]),
                 applied: self.applied_along(d, [d == 0, last && to.0.array == output.0.array]),
             })?;
             at = to;
@@ -64,6 +75,7 @@ impl Chain<'_> {
                 detour.pass = Some(self.passes.len());
             }
             let functions = self.ends([dims.is_empty(), true]).of_reals();
+            let lengths: Vec<u64> = lengths.iter().map(|&[_, after]| after).collect();
             self.copy(&lengths, &at, &output, (scale, functions));
         }
         Ok(())
