@@ -6,6 +6,7 @@ mod common;
 mod definitions;
 
 use common::C64;
+use warpfft_core::emit;
 use warpfft_core::error::{Error, Side};
 use warpfft_core::function::{Function, Place, Real, Value};
 use warpfft_core::lower::{self, tile::Tile};
@@ -321,6 +322,40 @@ fn pairs_of_singles() {
         let rows = || Fft::new([n]).batch(3).double_single();
         for fft in [rows().r2c(), rows().c2r(), rows().r2r([RealKind::Dct2]), rows().r2r([RealKind::Dht])] {
             check(&build(applied(fft, 1, 1)), &Limits::webgpu_min());
+        }
+    }
+}
+
+/// What naga says of a shader.
+fn valid(text: &str) {
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+    let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
+    validator.validate(&module).unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(text)));
+}
+
+#[test]
+fn kernels_are_texts_of_every_language() {
+    let rows = |n| Fft::new([n]).batch(3);
+    for fft in [
+        applied(rows(20).r2c(), 1, 1),
+        applied(rows(21).c2r(), 1, 1),
+        applied(rows(21).r2r([RealKind::Dct2]), 1, 1),
+        applied(Fft::new([6, 10]).r2c(), 2, 0),
+        rows(20).r2c().pad(&[7]).crop(&[5]),
+        rows(20).c2r().pad(&[5]).shift_output(),
+        Fft::new([6, 10]).c2r().pad(&[3, 4]).crop(&[4, 7]),
+        rows(1024).r2r([RealKind::Dst4]).pad(&[77]),
+    ] {
+        let problem = build(fft);
+        let check = |kernel| {
+            [true, false]
+                .into_iter()
+                .for_each(|browser| valid(&emit::wgsl(kernel, browser).expect("it can be said")));
+        };
+        compile(&problem, &small()).expect("it compiles").kernels.iter().for_each(check);
+        for kernel in &compile(&problem, &Limits::h200()).expect("it compiles").kernels {
+            assert!(emit::ptx(kernel, 90).expect("it can be said").contains("ret;"));
         }
     }
 }
