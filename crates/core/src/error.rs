@@ -368,10 +368,10 @@ pub enum Error {
     /// A function made of another one's symbols.
     #[error("a function uses symbols of another closure; use those that it is called with")]
     FunctionForeign,
-    /// A function on a side of a transform that cannot have one.
+    /// A function on a transform that cannot have one.
     #[error(
-        "functions on load and store go with transforms of complex numbers into complex numbers, and of reals into all of \
-         their spectrum (full_spectrum()), not yet with other kinds of real data or zooms; apply them before or after"
+        "functions on load and store go with transforms of complex numbers and of real data, not yet with zooms; apply them \
+         before or after"
     )]
     FunctionKind,
     /// The scale is infinite or not a number.
@@ -462,10 +462,26 @@ pub enum Error {
     },
     /// Windows on a kind of transform that has none yet.
     #[error(
-        "windows (padding, cropping, shifts) are for complex transforms; pad or crop the reals themselves, or transform \
-         them as complex numbers"
+        "zooms have no windows (padding, cropping, shifts); ask for fewer samples, or for the frequencies that are wanted"
     )]
     WindowKind,
+    /// A window of half a spectrum that does not start with frequency 0.
+    #[error(
+        "the {side} is half a spectrum along an axis of {n} frequencies, and its window starts at {start}: it has no middle \
+         to shift, and what wraps is not there; start at 0, shift the other axes one by one with window(), or ask for \
+         full_spectrum()"
+    )]
+    WindowHalved {
+        /// The side of the spectrum.
+        side: Side,
+        /// Frequencies of half a spectrum.
+        n: u64,
+        /// First point of the window.
+        start: u64,
+    },
+    /// Windows in place of half spectra.
+    #[error("transforms between reals and half spectra have no windows in place; transform out of place")]
+    WindowInPlace,
     /// As many strides must be given as there are dimensions.
     #[error("{got} {side} strides were given for {expected} dimensions; give exactly {expected}")]
     StrideCount {

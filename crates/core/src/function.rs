@@ -19,6 +19,7 @@
 //! # Ok::<(), warpfft_core::Error>(())
 //! ```
 
+mod carried;
 mod symbol;
 
 use std::fmt::{self, Display};
@@ -40,10 +41,14 @@ pub enum Node {
     Re,
     /// Imaginary part of the element.
     Im,
-    /// Index along a dimension, modulo so much where that is not 0.
+    /// Index along a dimension: `times` what counts it there, and `plus`; modulo so much where that is not 0.
     Index {
-        /// The dimension: those to transform first, then those to repeat over.
+        /// The dimension: complex ones to transform first, then those of the problem's kind, then those to repeat over.
         dim: u16,
+        /// Elements for each that is counted: 2 where a complex number carries two reals.
+        times: u32,
+        /// The first of them that is meant.
+        plus: u32,
         /// The modulus.
         modulo: u32,
     },
@@ -113,20 +118,6 @@ impl Functions {
         self.load.iter().chain(&self.store).any(|function| function.dims().any(|own| own == dim))
     }
 
-    /// With other numbers for dimensions; `None`: the index there is always 0.
-    pub(crate) fn renumbered(&mut self, number: &dyn Fn(usize) -> Option<usize>) {
-        for function in self.load.iter_mut().chain(&mut self.store) {
-            for node in &mut Arc::make_mut(function).nodes {
-                if let Node::Index { dim, .. } = node {
-                    match number(usize::from(*dim)) {
-                        Some(other) => *dim = other as u16,
-                        None => *node = Node::Const(0),
-                    }
-                }
-            }
-        }
-    }
-
     /// Whether each is one that can be, for a problem of dimensions of these lengths.
     pub(crate) fn check(&self, lengths: &[u64], precision: Precision) -> Result<(), Error> {
         let largest = precision.largest();
@@ -181,8 +172,9 @@ impl Function {
             all.push(match *node {
                 Node::Re => re,
                 Node::Im => im,
-                Node::Index { dim, modulo: 0 } => index[usize::from(dim)] as f64,
-                Node::Index { dim, modulo } => (index[usize::from(dim)] % u64::from(modulo)) as f64,
+                Node::Index { dim, times, plus, modulo } => {
+                    counted(index[usize::from(dim)], times, plus, modulo) as f64
+                }
                 Node::Const(bits) => f64::from_bits(bits),
                 Node::Unary(Unary::Neg, a) => -of(a),
                 Node::Unary(Unary::Abs, a) => of(a).abs(),
@@ -229,8 +221,12 @@ impl Function {
         match self.nodes[usize::from(at)] {
             Node::Re => f.write_str("re"),
             Node::Im => f.write_str("im"),
-            Node::Index { dim, modulo: 0 } => write!(f, "i{dim}"),
-            Node::Index { dim, modulo } => write!(f, "(i{dim} % {modulo})"),
+            Node::Index { dim, times: 1, plus: 0, modulo: 0 } => write!(f, "i{dim}"),
+            Node::Index { dim, times: 1, plus: 0, modulo } => write!(f, "(i{dim} % {modulo})"),
+            Node::Index { dim, times, plus, modulo: 0 } => write!(f, "({times} i{dim} + {plus})"),
+            Node::Index { dim, times, plus, modulo } => {
+                write!(f, "(({times} i{dim} + {plus}) % {modulo})")
+            }
             Node::Const(bits) => write!(f, "{:?}", f64::from_bits(bits)),
             Node::Unary(Unary::Neg, a) => call(f, "-", &[a]),
             Node::Unary(Unary::Abs, a) => call(f, "abs", &[a]),
@@ -260,6 +256,12 @@ impl Function {
         }
         self.results().into_iter().fold(0, |sum, at| sum.saturating_add(sizes[at]))
     }
+}
+
+/// What an index is where it is counted in steps.
+fn counted(index: u64, times: u32, plus: u32, modulo: u32) -> u64 {
+    let index = index * u64::from(times) + u64::from(plus);
+    if modulo == 0 { index } else { index % u64::from(modulo) }
 }
 
 /// Reals up to which a function is spelt as one expression.

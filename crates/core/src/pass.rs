@@ -307,8 +307,11 @@ impl Pass {
     /// What a fold of this pass does on its side.
     pub fn way(&self, writes: bool) -> Way {
         let back = self.direction == Direction::Inverse;
-        self.ends[usize::from(writes)]
-            .map_or(Way::Natural, |fold| fold.formula.ways(back)[usize::from(writes)])
+        let own = |fold: Fold| match fold.formula.ways(back)[usize::from(writes)] {
+            Way::Natural => Way::InOrder,
+            way => way,
+        };
+        self.ends[usize::from(writes)].map_or(Way::Natural, own)
     }
 
     /// All its axes as one part, where they are convolved together: there along one after the other, through the product,
@@ -344,6 +347,7 @@ impl Pass {
             .iter()
             .flatten()
             .all(|fold| matches!((fold.formula, fold.carry), (Formula::Spectrum { .. }, Carry::Halves)))
+            && [false, true].iter().all(|&writes| self.way(writes) != Way::InOrder)
     }
 
     /// Bytes between neighbours of a side that lies packed.

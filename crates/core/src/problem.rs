@@ -222,12 +222,13 @@ pub struct Problem {
     pub scale: f64,
     /// Bytes of workspace beside input and output at most; `None`: as many as the fastest schedule takes.
     pub max_workspace: Option<u64>,
-    /// Which points of each dimension of [`Problem::transform`] lie in memory, in the input and in the output; empty: all
-    /// of all.
+    /// Which points of each dimension of [`Problem::transform`], then of each of [`Problem::kind`], lie in memory, in the
+    /// input and in the output; empty: all of all.
     pub windows: Vec<[Window; 2]>,
     /// What the frequencies are multiplied by, before they are transformed back; `None`: the frequencies are the output.
     pub filter: Option<Filter>,
-    /// What is applied to what is read and to what is written, of complex problems.
+    /// What is applied to what is read and to what is written. On a side of reals each stands as a complex number whose
+    /// imaginary part is 0, and the real part of what becomes of it is taken.
     pub functions: Functions,
 }
 

@@ -108,6 +108,9 @@ fn results_that_the_output_cannot_hold_lie_in_the_workspace() {
     assert_eq!(extras(&parts), [(Cause::RealOutput, None, bytes)]);
     let back = build(Fft::new([64, 64]).c2r());
     assert_eq!(extras(&back), [(Cause::InputKept, None, 64 * 33 * 8)]);
+    // What is padded beside the lines has no room in the output until it has been transformed.
+    let padded = build(Fft::new([64, 64]).r2c().pad(&[16, 64]));
+    assert_eq!(extras(&padded), [(Cause::Windowed, None, 16 * 33 * 8)]);
 }
 
 #[test]

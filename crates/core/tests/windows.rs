@@ -265,7 +265,6 @@ fn what_is_no_window_is_refused() {
     }
     assert_eq!(error(Fft::new([8, 8]).pad(&[4])), Error::WindowCount { expected: 2, got: 1 });
     assert_eq!(error(Fft::axes([8, 6], [0]).crop(&[8, 4])), Error::WindowAxis { axis: 1, n: 6 });
-    assert_eq!(error(Fft::new([8]).r2c().pad(&[4])), Error::WindowKind);
     let axis = error(Fft::new([8]).window(Side::Output, 1, Window::whole(8)));
     assert_eq!(axis, Error::AxisOutOfRange { axis: 1, rank: 1 });
     // In place the window's elements count.

@@ -8,8 +8,8 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use warpfft::core::Error as CoreError;
-use warpfft::core::function::{Place, Value};
-use warpfft::core::problem::{Dim, Precision, Problem};
+use warpfft::core::function::{Place, Real, Value};
+use warpfft::core::problem::{Dim, Format, Precision, Problem, RealKind};
 use warpfft::core::program::Compiled;
 use warpfft::core::request::Fft;
 use warpfft::core::target::Limits;
@@ -121,15 +121,93 @@ fn any_layout_with_indices_of_every_dimension() {
             let dims: Vec<Dim> =
                 lengths.iter().zip(is.iter().zip(&os)).map(|(&n, (&is, &os))| Dim::new(n, is, os)).collect();
             let (transform, batch) = dims.split_at(own.min(all));
-            let place = |at: &Place, factor: f64| {
-                let own = (0..transform.len()).map(|axis| at.axis(axis));
-                let mut indices = own.chain((0..batch.len()).map(|d| at.batch(d)));
-                let first = indices.next().expect("there is a dimension");
-                indices.fold(first * factor, |sum, index| sum * 0.5 + index) + 1.0
-            };
+            let place = |at: &Place, factor: f64| place(at, transform.len(), batch.len(), factor);
             let asked = Fft::guru(transform, batch).offsets(from, to);
             let asked = asked.on_load(|x, at| x * place(&at, 0.25)).on_store(|x, at| x / place(&at, 2.0));
             hold(&device, &asked);
+        }
+    }
+}
+
+/// Where an element is, as one number that no two of them share by chance.
+fn place(at: &Place, axes: usize, batches: usize, factor: f64) -> Real {
+    let own = (0..axes).map(|axis| at.axis(axis));
+    let mut indices = own.chain((0..batches).map(|d| at.batch(d)));
+    let first = indices.next().expect("there is a dimension");
+    indices.fold(first * factor, |sum, index| sum * 0.5 + index) + 1.0
+}
+
+/// Functions of all indices on both sides.
+fn weighed(fft: Fft, axes: usize, batches: usize) -> Fft {
+    let apart = move |x: Value, at: Place| {
+        let x = x * place(&at, axes, batches, 0.25);
+        Value::new(x.re + 0.125, x.im)
+    };
+    fft.on_load(apart).on_store(move |x, at| x.conj() / place(&at, axes, batches, 2.0))
+}
+
+#[test]
+fn real_data_on_both_sides() {
+    let mut all = Vec::new();
+    for n in [1, 2, 7, 8, 60, 97, 256, 1001] {
+        for batch in [1, 3, 4] {
+            let rows = || Fft::new([n]).batch(batch);
+            all.push(weighed(rows().r2c().scale(0.5), 1, 1));
+            all.push(weighed(rows().c2r(), 1, 1));
+            all.push(weighed(rows().r2c().in_place().inverse(), 1, 1));
+            all.push(weighed(rows().c2r().in_place(), 1, 1));
+            for kind in RealKind::ALL.into_iter().filter(|kind| n >= kind.least()) {
+                all.push(weighed(rows().r2r([kind]), 1, 1));
+                all.push(weighed(rows().r2r([kind]).in_place(), 1, 1));
+            }
+        }
+    }
+    for device in devices() {
+        hold_some(&device, &all);
+    }
+}
+
+#[test]
+fn real_data_of_more_dimensions_and_passes() {
+    let [real, planar] = [Format::Real, Format::Planar];
+    let turned = |n: u64| Fft::guru(&[Dim::new(n, 1, 3)], &[Dim::new(3, n as i64, 1)]);
+    let all = [
+        weighed(Fft::new([5, 6]).batch(3).r2c(), 2, 1),
+        weighed(Fft::new([6, 5]).batch(3).c2r().formats(planar, real), 2, 1),
+        weighed(Fft::new([6, 5]).batch(3).r2c().halved_axis(0).formats(real, planar), 2, 1),
+        weighed(Fft::new([4, 3, 7]).r2c().in_place(), 3, 0),
+        weighed(Fft::new([4, 3, 7]).c2r().in_place(), 3, 0),
+        weighed(Fft::new([3, 7, 5]).r2r([RealKind::Dct1, RealKind::Dht, RealKind::Dst3]), 3, 0),
+        weighed(Fft::axes([5, 6, 4], [1]).batch(2).r2r([RealKind::Dct4]), 3, 1),
+        weighed(turned(9).r2r([RealKind::Dct2]).in_place(), 1, 1),
+        weighed(Fft::new([300, 200]).r2c(), 2, 0),
+        weighed(Fft::new([200, 300]).c2r(), 2, 0),
+        weighed(Fft::new([1 << 15]).batch(2).r2c(), 1, 1),
+        weighed(Fft::new([10_007]).batch(3).c2r(), 1, 1),
+        weighed(Fft::new([6000]).batch(2).r2r([RealKind::Dct3]), 1, 1),
+        weighed(Fft::new([6001]).batch(3).r2r([RealKind::Dst4]).in_place(), 1, 1),
+    ];
+    let small = Device::sim(Limits::webgpu_min());
+    for device in devices().into_iter().chain([small]) {
+        hold_some(&device, &all);
+    }
+}
+
+#[test]
+fn real_data_of_any_batch() {
+    for device in devices() {
+        for n in [60, 61] {
+            let rows = || Fft::new([n]).batch(3).batch(7).any_batch();
+            for fft in [rows().r2c(), rows().c2r(), rows().r2r([RealKind::Dct2]), rows().r2r([RealKind::Dht])]
+            {
+                let asked = weighed(fft, 1, 2).build().expect("it can be");
+                let plan = device.plan(&asked).expect("it fits");
+                for count in [1, 4, 7] {
+                    let error = run_plan(&plan, Some(count), |x| x as f32).expect("it runs");
+                    assert!(error < 2e-6, "{device:?}: {error:e}");
+                }
+                assert!(plan.verify().expect("it runs").holds());
+            }
         }
     }
 }
@@ -195,7 +273,7 @@ fn what_cannot_be_is_told() {
         refused(line().on_load(|x, at| x * at.batch(1))),
         CoreError::FunctionDimension { dim: 2, dims: 2 }
     );
-    assert_eq!(refused(line().r2c().on_load(|x, _| x * 2.0)), CoreError::FunctionKind);
+    assert_eq!(refused(Fft::new([8]).zoom(0.0, 0.5, 4).on_load(|x, _| x * 2.0)), CoreError::FunctionKind);
     assert_eq!(refused(line().on_load(|x, _| x * 1e300)), CoreError::FunctionConstant { value: 1e300 });
     assert!(line().f64().on_load(|x, _| x * 1e300).build().is_ok());
     let long = line()

@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{Rng, SeedableRng};
 use warpfft::core::error::Side;
-use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem, Window};
+use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem, RealKind, Window, half};
 use warpfft::core::request::Fft;
 use warpfft::{Complex, Device};
 
@@ -103,6 +103,69 @@ fn long_lines_and_images() {
             Fft::new([256, 180]).pad(&[100, 90]).shift_output().batch(2),
             Fft::new([128, 128]).shift_input().crop(&[31, 40]).inverse(),
             Fft::new([24, 20, 28]).pad(&[12, 10, 14]).crop(&[24, 20, 3]).f64(),
+        ];
+        for fft in asked {
+            check(&device, &fft.build().expect("it is possible"));
+        }
+    }
+}
+
+#[test]
+fn real_data_in_random_layouts() {
+    for device in cases::devices() {
+        let mut random = StdRng::seed_from_u64(8);
+        let mut left = if device.is_hardware() { 200 } else { 40 };
+        while left > 0 {
+            if let Some(problem) = random_reals(&mut random) {
+                check(&device, &problem);
+                left -= 1;
+            }
+        }
+    }
+}
+
+/// A random problem of real data with windows, rows after rows.
+fn random_reals(random: &mut StdRng) -> Option<Problem> {
+    let rank = random.random_range(1..=3_usize);
+    let lengths: &[u64] = match rank {
+        1 => &[5, 32, 77, 128, 360, 1009, 1024, 4000],
+        2 => &[3, 8, 15, 32, 53, 64],
+        _ => &[2, 4, 7, 9, 12],
+    };
+    let shape: Vec<u64> = (0..rank).filter_map(|_| lengths.choose(random).copied()).collect();
+    let which = random.random_range(0..4);
+    let own = random.random_range(0..rank);
+    let mut fft = Fft::new(shape.clone()).batch(random.random_range(1..5));
+    fft = match which {
+        0 => fft.r2c().halved_axis(own as i64),
+        1 => fft.c2r().halved_axis(own as i64),
+        _ => fft.r2r((0..rank).filter_map(|_| RealKind::ALL.choose(random).copied()).collect::<Vec<_>>()),
+    };
+    for (axis, &n) in shape.iter().enumerate() {
+        for (side, sides) in [Side::Input, Side::Output].into_iter().enumerate() {
+            let spectrum = which == 1 - side && axis == own;
+            let window = if spectrum {
+                Window::new(0, random.random_range(1..=half(n)))
+            } else {
+                random_window(random, n)
+            };
+            fft = fft.window(sides, axis as i64, window);
+        }
+    }
+    if random.random() { fft.f64() } else { fft }.build().ok()
+}
+
+#[test]
+fn real_data_of_more_passes_and_in_place() {
+    for device in cases::devices() {
+        let asked = [
+            Fft::new([1 << 15]).r2c().pad(&[20_000]).crop(&[1000]),
+            Fft::new([1 << 15]).c2r().pad(&[1001]).shift_output(),
+            Fft::new([256, 180]).r2c().pad(&[100, 91]).batch(2),
+            Fft::new([128, 128]).c2r().pad(&[31, 40]).crop(&[64, 127]),
+            Fft::new([6001]).batch(3).r2r([RealKind::Dct2]).pad(&[4000]).crop(&[10]),
+            Fft::new([24, 20]).r2r([RealKind::Dht]).shift_input().shift_output().in_place(),
+            Fft::new([24, 20]).r2r([RealKind::Dst1]).pad(&[7, 9]).crop(&[7, 9]).in_place().f64(),
         ];
         for fft in asked {
             check(&device, &fft.build().expect("it is possible"));

@@ -91,7 +91,7 @@ impl Place {
     fn index(&self, dim: usize, modulo: u32) -> Real {
         // More dimensions than that no problem has; the number is refused with the others.
         let dim = u16::try_from(dim).unwrap_or(u16::MAX);
-        Real::of(&self.list, Node::Index { dim, modulo })
+        Real::of(&self.list, Node::Index { dim, times: 1, plus: 0, modulo })
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn record<R: Into<Value>>(
 }
 
 /// The operations that the results come of.
-fn reached(nodes: &[Node], results: [u16; 2]) -> Function {
+pub(super) fn reached(nodes: &[Node], results: [u16; 2]) -> Function {
     let mut used = vec![false; nodes.len()];
     results.iter().for_each(|&at| used[usize::from(at)] = true);
     for (at, node) in nodes.iter().enumerate().rev() {

@@ -21,7 +21,8 @@ impl Lowering<'_> {
         for (r, x) in group.iter_mut().enumerate() {
             let bound = bounds.map_or(Bound::If(None), |bounds| bounds[r]);
             let Bound::If(on) = bound else { continue };
-            let found = self.applied(function, writes, (layout, slot, r as i64), *x);
+            let found = self
+                .evaluated(function, *x, |this, dim| this.index_along(dim, writes, (layout, slot, r as i64)));
             *x = match on.filter(|_| !writes) {
                 Some(on) => {
                     let zero = self.b.float(self.real, 0.0);
@@ -32,13 +33,22 @@ impl Lowering<'_> {
         }
     }
 
-    fn applied(&mut self, function: &Function, writes: bool, at: (&Layout, u32, i64), x: Cx) -> Cx {
+    /// What a function makes of an element whose index along each dimension of the problem is given.
+    pub(super) fn evaluated(
+        &mut self,
+        function: &Function,
+        x: Cx,
+        mut index: impl FnMut(&mut Self, u16) -> Value,
+    ) -> Cx {
         let mut all: Vec<Value> = Vec::with_capacity(function.nodes().len());
         for node in function.nodes() {
             let value = match *node {
                 Node::Re => x.re,
                 Node::Im => x.im,
-                Node::Index { dim, modulo } => self.index_along(dim, modulo, writes, at),
+                Node::Index { dim, times, plus, modulo } => {
+                    let index = index(self, dim);
+                    self.counted(index, [times, plus], modulo)
+                }
                 Node::Const(bits) => self.b.float(self.real, f64::from_bits(bits)),
                 Node::Unary(op, a) => self.unary(op, all[usize::from(a)]),
                 Node::Binary(op, a, b) => {
@@ -75,14 +85,22 @@ impl Lowering<'_> {
         }
     }
 
-    /// Index of an element along a dimension of the problem, as a real.
-    fn index_along(
-        &mut self,
-        dim: u16,
-        modulo: u32,
-        writes: bool,
-        (layout, slot, r): (&Layout, u32, i64),
-    ) -> Value {
+    /// An index that is counted in steps, modulo so much where that is not 0, as a real.
+    fn counted(&mut self, mut index: Value, [times, plus]: [u32; 2], modulo: u32) -> Value {
+        if times != 1 {
+            index = self.b.mul_const(index, u64::from(times));
+        }
+        if plus != 0 {
+            index = self.b.add_const(index, u64::from(plus));
+        }
+        if modulo > 0 {
+            index = self.b.rem_const(index, modulo, u64::from(u32::MAX));
+        }
+        self.b.convert(self.real, index)
+    }
+
+    /// Index of an element along a dimension of the problem.
+    fn index_along(&mut self, dim: u16, writes: bool, (layout, slot, r): (&Layout, u32, i64)) -> Value {
         let side = usize::from(writes);
         let weights = self.digits.weights(|digit| if digit.of == Some(dim) { digit.counts[side] } else { 0 });
         let own = |of: Option<u16>, counts: [u64; 2]| if of == Some(dim) { counts[side] as i64 } else { 0 };
@@ -90,10 +108,6 @@ impl Lowering<'_> {
         let at = self.linear(layout, slot, &weights);
         let start = at.thread.map_or(origin, |thread| self.b.add(origin, thread));
         let step = layout.register.map_or(0, |d| weights[d]);
-        let mut index = self.b.add_const(start, (at.constant + step * r) as u64 & u64::from(u32::MAX));
-        if modulo > 0 {
-            index = self.b.rem_const(index, modulo, u64::from(u32::MAX));
-        }
-        self.b.convert(self.real, index)
+        self.b.add_const(start, (at.constant + step * r) as u64 & u64::from(u32::MAX))
     }
 }

@@ -86,6 +86,7 @@ impl Lowering<'_> {
     fn packed_tile(&self) -> Option<u64> {
         if self.pass.load.is_some()
             || !self.pass.windows[0].is_empty()
+            || self.pass.ends[0].is_some_and(|fold| fold.window.is_some())
             || self.pass.folds_alone()
             || self.pass.src.format != Format::Interleaved
             || !self.packed_axes()

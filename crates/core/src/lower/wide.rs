@@ -125,6 +125,11 @@ impl Lowering<'_> {
                 group.push(Cx { re: re[i], im: im[i] });
             }
         }
+        if let Some(function) = self.pass.functions.load.clone() {
+            for (group, slot) in both.iter_mut().zip(slot..) {
+                self.apply(&function, false, (layout, slot), group, None);
+            }
+        }
         both
     }
 
@@ -132,6 +137,7 @@ impl Lowering<'_> {
         let slots = slots.step_by(PAIR as usize);
         for (slot, both) in slots.zip(held.chunks(PAIR as usize)) {
             let both = [0, 1].map(|i| self.leaving(layout, slot + i as u32, &both[i]));
+            let (both, scale) = self.applied_to_pair(layout, slot, both);
             let on = self.inside(layout, slot);
             let (pointers, base) = self.pointers(side, layout, slot);
             let mut writes = Vec::new();
@@ -139,10 +145,7 @@ impl Lowering<'_> {
             for (r, (&x, &y)) in first.iter().zip(second).enumerate() {
                 let at = base + self.digits.at_register(layout.register, &side.weights, r);
                 let (planes, offset) = self.reach(&pointers, at);
-                let [x, y] = [x, y].map(|x| match self.pass.scale {
-                    1.0 => x,
-                    scale => self.b.cscale(x, scale),
-                });
+                let [x, y] = [x, y].map(|x| if scale == 1.0 { x } else { self.b.cscale(x, scale) });
                 let write = |plane: usize, values| Write { ptr: planes[plane], offset, values, on };
                 match side.operand.format {
                     Format::Interleaved => writes.push(write(0, vec![x.re, x.im, y.re, y.im])),
@@ -154,5 +157,17 @@ impl Lowering<'_> {
             }
             self.write_all(writes, self.caches[1]);
         }
+    }
+
+    /// Two groups as the caller's function leaves them, and the scale that is left to do.
+    fn applied_to_pair(&mut self, layout: &Layout, slot: u32, mut both: [Vec<Cx>; 2]) -> ([Vec<Cx>; 2], f64) {
+        let Some(function) = self.pass.functions.store.clone() else { return (both, self.pass.scale) };
+        for (group, slot) in both.iter_mut().zip(slot..) {
+            if self.pass.scale != 1.0 {
+                group.iter_mut().for_each(|x| *x = self.b.cscale(*x, self.pass.scale));
+            }
+            self.apply(&function, true, (layout, slot), group, None);
+        }
+        (both, 1.0)
     }
 }

@@ -75,16 +75,17 @@ pub struct Reference {
     axes: Vec<Axis>,
     /// Points along each axis of one transform's input.
     shape: Vec<usize>,
-    /// Complex axes with windows: which of the array's axes it is, its length, and the windows of both sides.
-    windows: Vec<(usize, usize, [Window; 2])>,
+    /// Axes with windows: which of the array's axes it is, its points and its window on both sides.
+    windows: Vec<(usize, [(usize, Window); 2])>,
     batch: Vec<Dim>,
     /// Elements at which the first transform begins: in the input, in the output.
     starts: [u64; 2],
     /// Elements of one transform, counted from where it begins.
     reads: Vec<i64>,
     writes: Vec<i64>,
-    /// Whether input, then output, are reals.
+    /// Whether input, then output, are reals; whether the transform is of reals there, or of what lies as such.
     reals: [bool; 2],
+    of_reals: [bool; 2],
     inverse: bool,
     scale: f64,
     functions: Functions,
@@ -119,9 +120,14 @@ impl Reference {
         Self {
             axes,
             shape: one.input_dims().map(|(n, _)| n as usize).collect(),
-            windows: (problem.transform.iter().zip(&problem.windows).enumerate())
-                .map(|(at, (dim, sides))| (at, dim.n as usize, *sides))
-                .collect(),
+            windows: {
+                let complex = problem.transform.iter().map(|dim| [dim.n; 2]);
+                let points = complex.chain(problem.kind.dims().map(|(_, points)| points));
+                let sides = |([read, written], own): ([u64; 2], &[Window; 2])| {
+                    [(read as usize, own[0]), (written as usize, own[1])]
+                };
+                points.zip(&problem.windows).map(sides).enumerate().collect()
+            },
             batch: problem.batch.clone(),
             starts: [problem.input_offset, problem.output_offset],
             reads: one.reads().map(|at| at as i64 - one.input_offset as i64).collect(),
@@ -130,6 +136,7 @@ impl Reference {
                 let format = [problem.input, problem.output][side];
                 problem.kind.reals()[side] || format == Format::Real
             }),
+            of_reals: problem.kind.reals(),
             inverse: problem.direction == Direction::Inverse,
             scale: problem.scale,
             functions: problem.functions.clone(),
@@ -143,21 +150,24 @@ impl Reference {
         let conj_if_inverse = |z: Cdd| if self.inverse { z.conj() } else { z };
         let part = |z: Complex<f64>, real: bool| if real { Complex::from(z.re) } else { z };
         // An inverse transform is a forward one between two conjugations, which do nothing to reals.
-        let applied = |function: &Option<Arc<Function>>, point: usize, z: Complex<f64>| match function {
-            Some(function) => {
-                let (re, im) = function.evaluate((z.re, z.im), &self.indices(point, index));
-                Complex::new(re, im)
-            }
-            None => z,
-        };
+        let applied =
+            |function: &Option<Arc<Function>>, shape: &[usize], point: usize, z: Complex<f64>| match function
+            {
+                Some(function) => {
+                    let (re, im) = function.evaluate((z.re, z.im), &self.indices(shape, point, index));
+                    Complex::new(re, im)
+                }
+                None => z,
+            };
         let value = |(point, at): (usize, &i64)| {
             let z = part(read((from + at) as u64), self.reals[0]);
-            conj_if_inverse(applied(&self.functions.load, point, z).into())
+            let z = applied(&self.functions.load, &self.shape, point, z);
+            conj_if_inverse(part(z, self.of_reals[0]).into())
         };
         let mut data: Vec<Cdd> = self.reads.iter().enumerate().map(value).collect();
         let mut shape = self.shape.clone();
-        for &(at, n, [window, _]) in &self.windows {
-            data = window::spread(&data, &mut shape, at, (n, window));
+        for &(at, [own, _]) in &self.windows {
+            data = window::spread(&data, &mut shape, at, own);
         }
         for axis in &self.axes {
             match axis {
@@ -168,21 +178,24 @@ impl Reference {
                 }
             }
         }
-        for &(at, n, [_, window]) in &self.windows {
-            data = window::kept(&data, &mut shape, at, (n, window));
+        for &(at, [_, own]) in &self.windows {
+            data = window::kept(&data, &mut shape, at, own);
         }
         let scaled = |z| part(conj_if_inverse(z).scaled(self.scale).round(), self.reals[1]);
         let stored = |(point, (at, z)): (usize, (&i64, Cdd))| {
-            ((to + at) as u64, applied(&self.functions.store, point, scaled(z)))
+            (
+                (to + at) as u64,
+                part(applied(&self.functions.store, &shape, point, scaled(z)), self.of_reals[1]),
+            )
         };
         self.writes.iter().zip(data).enumerate().map(stored).collect()
     }
 
-    /// Indices of a point of a complex transform along all dimensions, those to repeat over behind.
-    fn indices(&self, mut point: usize, mut transform: u64) -> Vec<u64> {
-        let mut all = vec![0; self.shape.len() + self.batch.len()];
-        let (own, repeated) = all.split_at_mut(self.shape.len());
-        for (index, &n) in own.iter_mut().zip(&self.shape).rev() {
+    /// Indices of a point of a transform along all dimensions of one of its sides, those to repeat over behind.
+    fn indices(&self, shape: &[usize], mut point: usize, mut transform: u64) -> Vec<u64> {
+        let mut all = vec![0; shape.len() + self.batch.len()];
+        let (own, repeated) = all.split_at_mut(shape.len());
+        for (index, &n) in own.iter_mut().zip(shape).rev() {
             (*index, point) = ((point % n) as u64, point / n);
         }
         for (index, dim) in repeated.iter_mut().zip(&self.batch).rev() {

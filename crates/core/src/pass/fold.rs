@@ -5,7 +5,7 @@
 //! IEEE Trans. ASSP 28(1), 1980); pairs of reals, and pairs of rows, become complex numbers as in Lloyd, Boyd and
 //! Govindaraju (*Fast computation of general Fourier transforms on GPUs*, 2008, section 4.5).
 
-use crate::problem::{RealKind, half};
+use crate::problem::{RealKind, Window, half};
 
 /// Points of a line up to which its spectrum is written value by value.
 const SHORT: u64 = 32;
@@ -49,6 +49,12 @@ pub struct Fold {
     pub n: u64,
     /// Distance of neighbours in memory, in what this side holds.
     pub stride: i64,
+    /// Which elements of the line memory holds; `None`: all.
+    pub window: Option<Window>,
+    /// Which dimension of the problem the line is ([`PassDim::of`](super::PassDim::of)).
+    pub of: Option<u16>,
+    /// Which one two lines are neighbours along that points carry together: it counts pairs of them.
+    pub across: Option<u16>,
 }
 
 /// What a transform of reals does on one side.
@@ -62,6 +68,8 @@ pub enum Way {
     Samples,
     /// Memory holds reals that each point takes two of, turned by a factor.
     Turned,
+    /// Memory holds some of the points' reals, in their order: a window may part the two of a point.
+    InOrder,
 }
 
 impl Formula {
@@ -121,6 +129,7 @@ impl Fold {
         let points = self.points();
         match way {
             Way::Natural => 0,
+            Way::InOrder => points,
             Way::Bins if writes && self.one_by_one() => points + 1,
             Way::Bins => match self.carry {
                 Carry::Halves => points / 2 + 1,
@@ -151,7 +160,12 @@ impl Fold {
     /// Elements of a line, or a pair of lines, in memory.
     pub const fn elements(&self) -> u64 {
         let lines = if matches!(self.carry, Carry::Rows(_)) { 2 } else { 1 };
-        lines * if matches!(self.formula, Formula::Spectrum { .. }) { half(self.n) } else { self.n }
+        lines
+            * match (self.window, self.formula) {
+                (Some(window), _) => window.len,
+                (None, Formula::Spectrum { .. }) => half(self.n),
+                (None, Formula::Reals { .. }) => self.n,
+            }
     }
 }
 

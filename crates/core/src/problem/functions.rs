@@ -1,6 +1,6 @@
 //! What functions on load and store ask of a problem: that dimensions stay what their caller named.
 
-use super::{Dim, Format, Kind, Problem, Storage};
+use super::{Dim, Format, Kind, Problem};
 use crate::error::Error;
 
 impl Problem {
@@ -9,16 +9,17 @@ impl Problem {
         if self.functions.is_empty() {
             return Ok(());
         }
-        if self.kind != Kind::Complex {
+        if matches!(self.kind, Kind::Zoom(_)) {
             return Err(Error::FunctionKind);
         }
         self.alone("functions", "apply them in passes of their own, or leave the other out")?;
-        let lengths: Vec<u64> = self.transform.iter().chain(&self.batch).map(|dim| dim.n).collect();
+        let own: Vec<Dim> = self.kind.dims().map(|(dim, _)| dim).collect();
+        let dims = self.transform.iter().chain(&own).chain(&self.batch);
+        let lengths: Vec<u64> = dims.map(|dim| dim.n).collect();
         self.functions.check(&lengths, self.precision)
     }
 
-    /// Refuses windows, filters, and numbers that are kept in another type or without their imaginary parts, beside what
-    /// does not know of them.
+    /// Refuses windows, filters, and results that are kept without their imaginary parts, beside what does not know of them.
     pub(super) fn alone(&self, one: &'static str, would_work: &'static str) -> Result<(), Error> {
         let other = if self.is_windowed() {
             "windows"
@@ -26,8 +27,6 @@ impl Problem {
             "filters"
         } else if self.kind == Kind::Complex && self.output == Format::Real {
             "real outputs of complex transforms"
-        } else if !self.functions.is_empty() && self.stored() != [Storage::of(self.precision); 2] {
-            "numbers kept in another type than they are computed in"
         } else {
             return Ok(());
         };
@@ -43,9 +42,17 @@ impl Problem {
             numbered.sort_by_key(|(_, dim)| std::cmp::Reverse(dim.os.unsigned_abs()));
             numbered
         };
-        let transform = number(&self.transform, 0);
-        let batch = number(&self.batch, self.transform.len());
-        let order: Vec<usize> = transform.iter().chain(&batch).map(|&(number, _)| number).collect();
+        let own = self.transform.len();
+        let repeated = own + self.kind.dims().count();
+        let (transform, batch) = (number(&self.transform, 0), number(&self.batch, repeated));
+        let mut kinds: Vec<usize> = (own..repeated).collect();
+        if let Kind::RealToReal(dims) = &mut self.kind {
+            let mut numbered: Vec<_> = kinds.into_iter().zip(std::mem::take(dims)).collect();
+            numbered.sort_by_key(|(_, real)| std::cmp::Reverse(real.dim.os.unsigned_abs()));
+            (kinds, *dims) = numbered.into_iter().unzip();
+        }
+        let named = |dims: &[(usize, Dim)]| dims.iter().map(|&(number, _)| number).collect::<Vec<_>>();
+        let order = [named(&transform), kinds, named(&batch)].concat();
         self.functions.renumbered(&|dim| order.iter().position(|&own| own == dim));
         self.transform = transform.into_iter().map(|(_, dim)| dim).collect();
         self.batch = batch.into_iter().map(|(_, dim)| dim).collect();

@@ -166,7 +166,9 @@ pub const fn half(n: u64) -> u64 {
 impl Problem {
     /// Points and stride of every dimension in the input, those to repeat over first.
     pub fn input_dims(&self) -> impl Iterator<Item = (u64, i64)> + Clone + '_ {
-        let own = self.kind.dims().map(|(dim, points)| (points[0], dim.is));
+        let first = self.transform.len();
+        let own = self.kind.dims().enumerate();
+        let own = own.map(move |(d, (dim, _))| (self.window(first + d, Side::Input).len, dim.is));
         let complex =
             (0..self.transform.len()).map(|d| (self.window(d, Side::Input).len, self.transform[d].is));
         self.batch.iter().map(|dim| (dim.n, dim.is)).chain(complex).chain(own)
@@ -174,7 +176,9 @@ impl Problem {
 
     /// Points and stride of every dimension in the output, those to repeat over first.
     pub fn output_dims(&self) -> impl Iterator<Item = (u64, i64)> + Clone + '_ {
-        let own = self.kind.dims().map(|(dim, points)| (points[1], dim.os));
+        let first = self.transform.len();
+        let own = self.kind.dims().enumerate();
+        let own = own.map(move |(d, (dim, _))| (self.window(first + d, Side::Output).len, dim.os));
         let complex =
             (0..self.transform.len()).map(|d| (self.window(d, Side::Output).len, self.transform[d].os));
         self.batch.iter().map(|dim| (dim.n, dim.os)).chain(complex).chain(own)

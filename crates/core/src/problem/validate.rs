@@ -209,7 +209,16 @@ impl Problem {
             .collect();
         transform.retain(|(dim, ..)| dim.n > 1);
         transform.sort_by_key(|(dim, ..)| by_output(dim));
-        self.windows = transform.iter().filter_map(|&(_, sides, ..)| sides).collect();
+        // What is left of them are those of the kind's own dimensions.
+        let mut own: Vec<_> = windows.collect();
+        if let Kind::RealToReal(dims) = &mut self.kind {
+            let mut sides = own.into_iter();
+            let mut both: Vec<_> = dims.drain(..).map(|real| (real, sides.next())).collect();
+            both.sort_by_key(|(real, _)| by_output(&real.dim));
+            own = both.iter().filter_map(|&(_, sides)| sides).collect();
+            dims.extend(both.into_iter().map(|(real, _)| real));
+        }
+        self.windows = transform.iter().filter_map(|&(_, sides, ..)| sides).chain(own).collect();
         let mut strides = of_batch.into_iter();
         let mut batch: Vec<(Dim, i64)> =
             self.batch.drain(..).map(|dim| (dim, strides.next().unwrap_or(0))).collect();
@@ -237,9 +246,6 @@ impl Problem {
         self.filter = filter;
         self.transform = transform.into_iter().map(|(dim, ..)| dim).collect();
         self.batch = batch.into_iter().map(|(dim, _)| dim).collect();
-        if let Kind::RealToReal(dims) = &mut self.kind {
-            dims.sort_by_key(|real| by_output(&real.dim));
-        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Which points of a transformed dimension lie in memory: padding, cropping and shifts as one idea.
 
-use super::{ELEMENT_LIMIT, Kind, Problem};
+use super::{Dim, ELEMENT_LIMIT, Kind, Placement, Problem};
 use crate::error::{Error, Side};
 
 /// The points of a transformed dimension that lie in memory on one side of a problem: the point at index `i` there, of
 /// `len`, is point `(start + i) mod n` of the transform.
+///
+/// Half a spectrum has `n / 2 + 1` points, the frequencies from 0 on, and its window starts with the first of them.
 ///
 /// What is not in the window of the input is zero, and is not read; what is not in that of the output is not written.
 /// `start` 0 with fewer points than `n` pads or crops; all `n` points from `n - n / 2` on are `fftshift` of an output.
@@ -43,10 +45,19 @@ impl Window {
 const REACH: i128 = 1 << 60;
 
 impl Problem {
-    /// The window of a dimension of [`Problem::transform`] on a side of the problem.
+    /// The window of a dimension on a side of the problem: those of [`Problem::transform`], then those of its kind.
     pub fn window(&self, dim: usize, side: Side) -> Window {
-        let own = self.windows.get(dim).map(|sides| sides[usize::from(side == Side::Output)]);
-        own.unwrap_or(Window::whole(self.transform[dim].n))
+        let output = usize::from(side == Side::Output);
+        let own = self.windows.get(dim).map(|sides| sides[output]);
+        own.unwrap_or_else(|| Window::whole(self.window_points(dim)[output]))
+    }
+
+    /// Points that a dimension to transform has on both sides, windows left aside.
+    fn window_points(&self, dim: usize) -> [u64; 2] {
+        match self.transform.get(dim) {
+            Some(dim) => [dim.n; 2],
+            None => self.kind.dims().nth(dim - self.transform.len()).map_or([1; 2], |(_, points)| points),
+        }
     }
 
     /// Whether some side lacks points, or has them in another order.
@@ -64,34 +75,54 @@ impl Problem {
         if self.windows.is_empty() {
             return Ok(());
         }
-        if self.kind != Kind::Complex {
+        if matches!(self.kind, Kind::Zoom(_)) {
             return Err(Error::WindowKind);
         }
-        let (expected, got) = (self.transform.len(), self.windows.len());
+        let halved = matches!(self.kind, Kind::RealToComplex(_) | Kind::ComplexToReal(_));
+        let own: Vec<Dim> =
+            self.transform.iter().copied().chain(self.kind.dims().map(|(dim, _)| dim)).collect();
+        let (expected, got) = (own.len(), self.windows.len());
         if expected != got {
             return Err(Error::WindowCount { expected, got });
         }
-        for (axis, (dim, sides)) in self.transform.iter().zip(&self.windows).enumerate() {
-            for (side, window) in [Side::Input, Side::Output].into_iter().zip(sides) {
-                if window.len == 0 || window.len > dim.n || window.start >= dim.n {
-                    let Window { start, len } = *window;
-                    return Err(Error::Window { side, axis, n: dim.n, start, len });
+        for (axis, (dim, sides)) in own.iter().zip(&self.windows).enumerate() {
+            let points = self.window_points(axis);
+            for (side, (&Window { start, len }, n)) in
+                [Side::Input, Side::Output].into_iter().zip(sides.iter().zip(points))
+            {
+                if len == 0 || len > n || start >= n {
+                    return Err(Error::Window { side, axis, n, start, len });
+                }
+                let spectrum = halved
+                    && axis == self.transform.len()
+                    && !self.kind.reals()[usize::from(side == Side::Output)];
+                if spectrum && start != 0 {
+                    return Err(Error::WindowHalved { side, n, start });
                 }
                 // What memory lacks is addressed all the same, and dropped: that address must be a number.
                 let stride = if side == Side::Input { dim.is } else { dim.os };
-                let highest = i128::from(dim.n) * i128::from(stride).abs();
+                let highest = i128::from(n) * i128::from(stride).abs();
                 if highest >= REACH {
                     return Err(Error::AddressOverflow { side, highest, limit: ELEMENT_LIMIT - 1 });
                 }
             }
         }
+        if halved && self.placement == Placement::InPlace && !self.has_whole_windows() {
+            return Err(Error::WindowInPlace);
+        }
         Ok(())
+    }
+
+    fn has_whole_windows(&self) -> bool {
+        self.windows
+            .iter()
+            .enumerate()
+            .all(|(axis, sides)| sides.iter().zip(self.window_points(axis)).all(|(own, n)| own.is_whole(n)))
     }
 
     /// No windows where all are whole.
     pub(super) fn drop_whole_windows(&mut self) {
-        let whole = |(dim, sides): (&super::Dim, &[Window; 2])| sides.iter().all(|own| own.is_whole(dim.n));
-        if self.transform.iter().zip(&self.windows).all(whole) {
+        if self.has_whole_windows() {
             self.windows.clear();
         }
     }

@@ -314,7 +314,6 @@ impl Fft {
             reaches.push(Reach { points: [dim.n; 2], dim });
             batch.push(dim);
         }
-        let functions = self.numbered_functions()?;
         if self.any_batch {
             let axes = batch.len() - self.batch.len();
             let outermost = if self.batch.len() > self.listed { batch.len() - 1 } else { axes };
@@ -322,6 +321,7 @@ impl Fft {
             batch.get_mut(outermost).ok_or(Error::CountNothing)?.at_run = true;
         }
         let kind = self.kind_of(&mut transform)?;
+        let functions = self.numbered_functions(&transform)?;
         if kind == Kind::Complex {
             let reals = matches!(self.asked, Asked::Whole);
             for (side, got, real) in [(Side::Input, self.input, reals), (Side::Output, self.output, false)] {

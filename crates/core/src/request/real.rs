@@ -112,7 +112,7 @@ impl Fft {
 
     /// The shape of the array on both sides, and the reals that a packed row takes on the real side where in place pads it.
     pub(super) fn sides(&self) -> Result<[Vec<u64>; 2], Error> {
-        let mut sides = self.windowed([self.shape.clone(), self.shape.clone()])?;
+        let mut sides = [self.shape.clone(), self.shape.clone()];
         if let Some((axis, back)) = self.halved()? {
             sides[usize::from(!back)][axis] = half(self.shape[axis]);
             if self.placement == Placement::InPlace {
@@ -123,7 +123,7 @@ impl Fft {
         if let Some((axis, points)) = self.zoomed()? {
             sides[1][axis] = points;
         }
-        Ok(sides)
+        self.windowed(sides)
     }
 
     /// The axis of the shape that is halved, and whether on the way back.

@@ -2,7 +2,7 @@
 
 use super::{Fft, resolved};
 use crate::error::{Error, Side};
-use crate::problem::{Dim, Window};
+use crate::problem::{Dim, Window, half};
 
 /// What a request says of its arrays' points.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +24,8 @@ impl Windows {
 impl Fft {
     /// The input holds only the first so many points of each axis of the shape, and the rest of it is zero: it is padded
     /// by what is not there, which is neither read nor, where whole rows are zero, transformed. An axis that is not
-    /// transformed has all of its points. Packed strides are those of the smaller array.
+    /// transformed has all of its points; the halved axis of half a spectrum has `n / 2 + 1`. Packed strides are those of
+    /// the smaller array.
     ///
     /// ```
     /// use warpfft_core::request::Fft;
@@ -40,7 +41,16 @@ impl Fft {
     }
 
     /// The output holds only the first so many points of each axis of the shape; the others are dropped and, where they
-    /// are whole rows, not computed. Packed strides are those of the smaller array.
+    /// are whole rows, not computed. The halved axis of half a spectrum has `n / 2 + 1` points, the lowest frequencies
+    /// first. Packed strides are those of the smaller array.
+    ///
+    /// ```
+    /// use warpfft_core::request::Fft;
+    /// // The 100 lowest frequencies of 1000 reals, padded with zeros to 4096.
+    /// let problem = Fft::new([4096]).r2c().pad(&[1000]).crop(&[100]).build()?;
+    /// assert_eq!((problem.input_span(), problem.output_span()), (0..1000, 0..100));
+    /// # Ok::<(), warpfft_core::Error>(())
+    /// ```
     #[must_use]
     pub fn crop(mut self, output: &[u64]) -> Self {
         self.windows.lens[1] = Some(output.to_vec());
@@ -56,7 +66,7 @@ impl Fft {
     }
 
     /// The origin of the output lies in the middle of each transformed axis, at index `n / 2`: numpy's
-    /// `fftshift(fft(x))`.
+    /// `fftshift(fft(x))`. Half a spectrum has no middle along its halved axis: [`Fft::window`] shifts the other axes.
     ///
     /// ```
     /// use warpfft_core::{error::Side, problem::Window, request::Fft};
@@ -71,7 +81,8 @@ impl Fft {
     }
 
     /// Which points of one transformed axis of the shape lie in memory on one side, in place of what the calls for all axes
-    /// say; a negative axis counts from the end.
+    /// say; a negative axis counts from the end. The halved axis of half a spectrum keeps the lowest frequencies: its window
+    /// starts at 0.
     ///
     /// ```
     /// use warpfft_core::{error::Side, problem::Window, request::Fft};
@@ -89,6 +100,7 @@ impl Fft {
     /// The windows of each axis of the shape on both sides.
     fn axis_windows(&self) -> Result<Vec<[Window; 2]>, Error> {
         let rank = self.shape.len();
+        let halved = self.halved()?;
         let transformed = self.transformed_axes()?;
         for lens in self.windows.lens.iter().flatten() {
             if lens.len() != rank {
@@ -98,7 +110,7 @@ impl Fft {
         let mut all: Vec<[Window; 2]> = (0..rank)
             .map(|axis| {
                 [0, 1].map(|side| {
-                    let n = self.shape[axis];
+                    let n = points_of(self.shape[axis], halved.filter(|(own, _)| *own == axis), side);
                     let len = self.windows.lens[side].as_ref().map_or(n, |lens| lens[axis]);
                     let shifted = self.windows.shifted[side] && transformed[axis] && n > 0;
                     Window::new(if shifted { (n - n / 2) % n } else { 0 }, len)
@@ -121,21 +133,39 @@ impl Fft {
         if self.windows.is_empty() {
             return Ok(sides);
         }
+        let halved = self.halved()?;
         for (axis, windows) in self.axis_windows()?.into_iter().enumerate() {
-            sides.iter_mut().zip(windows).for_each(|(side, window)| side[axis] = window.len);
+            for (side, window) in windows.into_iter().enumerate() {
+                let points = points_of(self.shape[axis], halved.filter(|(own, _)| *own == axis), side);
+                // Rows that are all there keep what pads them.
+                if window.len != points {
+                    sides[side][axis] = window.len;
+                }
+            }
         }
         Ok(sides)
     }
 
-    /// The windows of a problem's transform dimensions, each with the axis of the shape that it is.
-    pub(super) fn windows_of(&self, transform: &[(usize, Dim)]) -> Result<Vec<[Window; 2]>, Error> {
+    /// The windows of a problem's dimensions to transform: complex ones, which are these axes of the shape, then those of
+    /// its kind.
+    pub(super) fn windows_of(&self, complex: &[(usize, Dim)]) -> Result<Vec<[Window; 2]>, Error> {
         if self.windows.is_empty() {
             return Ok(Vec::new());
         }
-        if !matches!(self.asked, super::Asked::Complex | super::Asked::Whole) {
+        if self.zoomed()?.is_some() {
             return Err(Error::WindowKind);
         }
-        let all = self.axis_windows()?;
-        Ok(transform.iter().map(|&(axis, _)| all[axis]).collect())
+        let (all, transformed) = (self.axis_windows()?, self.transformed_axes()?);
+        let complex: Vec<usize> = complex.iter().map(|&(axis, _)| axis).collect();
+        let own = (0..transformed.len()).filter(|axis| transformed[*axis] && !complex.contains(axis));
+        Ok(complex.iter().copied().chain(own).map(|axis| all[axis]).collect())
+    }
+}
+
+/// Points of an axis on a side, which may be that of half a spectrum.
+fn points_of(n: u64, halved: Option<(usize, bool)>, side: usize) -> u64 {
+    match halved {
+        Some((_, back)) if (side == 1) != back => half(n),
+        _ => n,
     }
 }

@@ -21,6 +21,8 @@ pub enum Cause {
     },
     /// The output has fewer points than lie between the passes.
     Cropped,
+    /// Half a spectrum lies between the passes, and has other points than the output along its other dimensions.
+    Windowed,
     /// The output has real parts only, where complex numbers lie between the passes.
     RealOutput,
     /// A spectrum is transformed along its other dimensions before its lines become reals; the input is to stay as it is,
@@ -39,6 +41,9 @@ impl Cause {
             Self::MovesInPlace => "the same strides on both sides, or out of place",
             Self::Storage { .. } => "an output that is kept as it is computed",
             Self::Cropped => "an output of as many points as the input has along each dimension",
+            Self::Windowed => {
+                "windows of as many points in input and output along the axes that are not halved"
+            }
             Self::RealOutput => "a complex output",
             Self::InputKept => "in place, which overwrites the input",
             Self::LineLeft => "an even number of lines, or an even length",
@@ -55,6 +60,7 @@ impl fmt::Display for Cause {
                 write!(f, "what lies between the passes is {computed}, and the output keeps {kept}")
             }
             Self::Cropped => f.write_str("the output has fewer points than lie between the passes"),
+            Self::Windowed => f.write_str("the output has other points than the spectrum between the passes"),
             Self::RealOutput => f.write_str("complex numbers lie between the passes, and the output is real"),
             Self::InputKept => {
                 f.write_str("the input is kept, and the output of reals has no room for what lies between")

@@ -259,8 +259,8 @@ impl Pair {
         // Only a spectrum between the passes is folded on its way to or from the ring, or real data outside of it.
         let known = |(end, fold): (usize, Option<Fold>)| {
             fold.is_none_or(|fold| {
-                (fold.carry == Carry::Halves || fold.twins(end == 1))
-                    && matches!(fold.formula, Formula::Spectrum { .. })
+                let spectrum = matches!(fold.formula, Formula::Spectrum { .. });
+                (fold.carry == Carry::Halves || fold.twins(end == 1)) && spectrum && fold.window.is_none()
             })
         };
         let folds = [a, b].iter().all(|pass| pass.ends.into_iter().enumerate().all(known));

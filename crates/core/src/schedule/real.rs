@@ -4,21 +4,24 @@
 //! it, behind it, or both, as passes of their own. Where several dimensions are transformed, the halved one goes first
 //! on the way to a spectrum, and last on the way back.
 
+mod applied;
 mod columns;
 mod line;
+mod reals;
+mod share;
+mod split;
+mod windows;
 
-use crate::cost;
 use crate::error::Error;
-use crate::lower::tile;
 use crate::pass::{Array, Formula, Operand, Pass};
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, Storage, continuing_pair, half};
-use crate::solve::cluster;
+use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, Storage, continuing_pair};
 use crate::target::Limits;
 
-use super::{Cause, Detour, Schedule, fuse};
+use super::{Cause, Detour, Schedule};
 use line::Line;
+use split::Split;
 
 /// Schedules a problem of a real kind.
 pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
@@ -54,17 +57,6 @@ struct Chain<'a> {
     /// Elements of what complex problems take for themselves.
     inner: Vec<u64>,
     detours: Vec<Detour>,
-}
-
-/// Ways to choose the stages of dimensions that share a pass that are tried at most.
-const MOST_ALIKE: usize = 8;
-
-/// Which dimensions are transformed beside lines of reals, and which are left.
-struct Split {
-    beside: Vec<(Dim, Plan)>,
-    /// How the lines' points are transformed, where not as they best are by themselves.
-    own: Option<Plan>,
-    rest: Vec<Dim>,
 }
 
 /// Where a problem's data lies: the array of a side, with its own strides beside it.
@@ -154,46 +146,43 @@ impl<'a> Chain<'a> {
     fn half_spectrum(&mut self, own: Dim) -> Result<(), Error> {
         let problem = self.problem;
         let formula = Formula::Spectrum { conjugate: problem.direction == Direction::Inverse };
-        let make = |beside: Vec<(Dim, Plan)>, around: &[Dim], scale| {
-            Line::between(
-                formula,
-                false,
-                own,
-                beside,
-                around,
-                [self.operand(false), self.operand(true)],
-                scale,
-            )
+        let sides = [self.operand(false), self.operand(true)];
+        let make = |beside: Vec<(Dim, Plan)>, around: &[Dim], scale| Line {
+            windows: self.windows(0, &beside),
+            ..Line::between(formula, false, own, beside, &self.held_dims(around, false), sides, scale)
         };
         let Split { beside, own: points, rest } =
             self.split(own.n, |beside, around| make(beside, around, 1.0), |rest| self.after(own, rest));
         let around: Vec<Dim> = rest.iter().chain(&problem.batch).copied().collect();
         let scale = if rest.is_empty() { problem.scale } else { 1.0 };
+        let applied = self.applied(&beside, &rest, [true, rest.is_empty()]);
         let Some(mut complex) = self.after(own, &rest) else {
-            return self.line(&Line { own: points, ..make(beside, &around, scale) });
+            return self.line(&Line { own: points, applied, ..make(beside, &around, scale) });
         };
-        if problem.keeps_results() {
-            self.line(&Line { kept: true, own: points, ..make(beside, &around, scale) })?;
+        let fits = rest.iter().all(|dim| self.held(dim, false) == self.held(dim, true));
+        if problem.keeps_results() && fits {
+            self.line(&Line { kept: true, own: points, applied, ..make(beside, &around, scale) })?;
             return self.complex(complex, [Array::Output; 2]);
         }
         // What is not done yet is kept as it is computed: packed, in the order in which it will be written.
-        let lengths: Vec<u64> = complex.transform.iter().chain(&complex.batch).map(|dim| dim.n).collect();
+        let windows = self.windows(0, &beside);
+        let left = rest.iter().map(|dim| self.held(dim, false));
+        let lengths: Vec<u64> = left.chain(complex.batch.iter().map(|dim| dim.n)).collect();
         let like: Vec<i64> = complex.transform.iter().chain(&complex.batch).map(|dim| dim.os).collect();
         let (region, strides) = self.region(&lengths, &like, Format::Interleaved);
-        self.takes_region(Detour::stored(problem));
+        self.takes_region(if fits { Detour::stored(problem) } else { Cause::Windowed });
         // In the order of `after`: what is left, repeated dimensions, those beside the line, the line.
         let dims = complex.transform.iter_mut().chain(&mut complex.batch);
         dims.zip(&strides).for_each(|(dim, &stride)| dim.is = stride);
         (complex.input, complex.input_offset) = (region.format, region.offset);
         (complex.placement, complex.storage[0]) = (Placement::OutOfPlace, None);
         let mut moved = strides.into_iter();
-        let (mut own, mut around, mut beside) = (own, around, beside);
+        let (mut own, mut around, mut beside) = (own, self.held_dims(&around, false), beside);
         around.iter_mut().zip(moved.by_ref()).for_each(|(dim, stride)| dim.os = stride);
         beside.iter_mut().zip(moved.by_ref()).for_each(|((dim, _), stride)| dim.os = stride);
         own.os = moved.next().unwrap_or(1);
-        let sides = [self.operand(false), region];
-        let line = Line::between(formula, false, own, beside, &around, sides, scale);
-        self.line(&Line { kept: true, own: points, ..line })?;
+        let line = Line::between(formula, false, own, beside, &around, [sides[0], region], scale);
+        self.line(&Line { kept: true, own: points, applied, windows, ..line })?;
         self.complex(complex, [region.array, Array::Output])
     }
 
@@ -202,10 +191,13 @@ impl<'a> Chain<'a> {
         let problem = self.problem;
         let still = |dim: &Dim| Dim { is: dim.os, ..*dim };
         let others = self.others();
-        let done = others.iter().filter(|dim| !rest.contains(dim));
-        let mut batch: Vec<Dim> = problem.batch.iter().chain(done).map(still).collect();
-        batch.push(Dim::new(half(own.n), own.os, own.os));
+        let done: Vec<Dim> = others.into_iter().filter(|dim| !rest.contains(dim)).collect();
+        let kept = self.held_dims(&done, true);
+        let mut batch: Vec<Dim> = problem.batch.iter().chain(&kept).map(still).collect();
+        batch.push(Dim::new(self.held_own(true), own.os, own.os));
         (!rest.is_empty()).then(|| Problem {
+            functions: self.applied_around(rest, &done, true),
+            windows: self.complex_windows(rest),
             kind: Kind::Complex,
             transform: rest.iter().map(still).collect(),
             batch,
@@ -224,17 +216,23 @@ impl<'a> Chain<'a> {
         let problem = self.problem;
         let formula = Formula::Spectrum { conjugate: problem.direction == Direction::Forward };
         let sides = [self.operand(false), self.operand(true)];
-        let make =
-            |beside, around: &[Dim]| Line::between(formula, true, own, beside, around, sides, problem.scale);
+        let make = |beside: Vec<(Dim, Plan)>, around: &[Dim]| Line {
+            windows: self.windows(0, &beside),
+            ..Line::between(formula, true, own, beside, &self.held_dims(around, true), sides, problem.scale)
+        };
         let Split { mut beside, own: points, rest } = self.split(own.n, make, |rest| self.before(own, rest));
+        let applied = self.applied(&beside, &rest, [rest.is_empty(), true]);
         let mut line_own = own;
-        let mut around: Vec<Dim> = rest.iter().chain(&problem.batch).copied().collect();
+        let windows = self.windows(0, &beside);
+        let around: Vec<Dim> = rest.iter().chain(&problem.batch).copied().collect();
+        let mut around = self.held_dims(&around, true);
         let mut from = sides[0];
         if let Some(mut complex) = self.before(own, &rest) {
             if problem.placement == Placement::OutOfPlace || !problem.keeps_results() {
                 // What the lines will read lies packed, in the order in which it came.
+                let left = rest.iter().map(|dim| self.held(dim, true));
+                let lengths: Vec<u64> = left.chain(complex.batch.iter().map(|dim| dim.n)).collect();
                 let dims: Vec<&mut Dim> = complex.transform.iter_mut().chain(&mut complex.batch).collect();
-                let lengths: Vec<u64> = dims.iter().map(|dim| dim.n).collect();
                 let like: Vec<i64> = dims.iter().map(|dim| dim.is).collect();
                 let (operand, strides) = self.region(&lengths, &like, Format::Interleaved);
                 let kept = problem.placement == Placement::OutOfPlace;
@@ -256,7 +254,7 @@ impl<'a> Chain<'a> {
             self.complex(complex, [sides[0].array, from.array])?;
         }
         let line = Line::between(formula, true, line_own, beside, &around, [from, sides[1]], problem.scale);
-        self.line(&Line { kept: !rest.is_empty(), own: points, ..line })
+        self.line(&Line { kept: !rest.is_empty(), own: points, applied, windows, ..line })
     }
 
     /// The dimensions that are transformed before the lines, as a complex problem where the spectrum lies.
@@ -264,10 +262,13 @@ impl<'a> Chain<'a> {
         let problem = self.problem;
         let still = |dim: &Dim| Dim { os: dim.is, ..*dim };
         let others = self.others();
-        let later = others.iter().filter(|dim| !rest.contains(dim));
-        let mut batch: Vec<Dim> = problem.batch.iter().chain(later).map(still).collect();
-        batch.push(Dim::new(half(own.n), own.is, own.is));
+        let later: Vec<Dim> = others.into_iter().filter(|dim| !rest.contains(dim)).collect();
+        let kept = self.held_dims(&later, false);
+        let mut batch: Vec<Dim> = problem.batch.iter().chain(&kept).map(still).collect();
+        batch.push(Dim::new(self.held_own(false), own.is, own.is));
         (!rest.is_empty()).then(|| Problem {
+            functions: self.applied_around(rest, &later, false),
+            windows: self.complex_windows(rest),
             kind: Kind::Complex,
             transform: rest.iter().map(still).collect(),
             batch,
@@ -285,175 +286,6 @@ impl<'a> Chain<'a> {
         let mut dims = self.problem.transform.clone();
         dims.sort_by_key(|dim| std::cmp::Reverse(dim.os.unsigned_abs().max(dim.is.unsigned_abs())));
         dims
-    }
-
-    /// Which dimensions the lines' pass transforms beside them, and which are left: those closest to the lines go
-    /// with them as far as the cost model finds that it pays.
-    fn split(
-        &self,
-        n: u64,
-        line: impl Fn(Vec<(Dim, Plan)>, &[Dim]) -> Line,
-        others: impl Fn(&[Dim]) -> Option<Problem>,
-    ) -> Split {
-        let problem = self.problem;
-        let dims = self.others();
-        let mut best = Split { beside: Vec::new(), own: None, rest: dims.clone() };
-        // A dimension that is read again and again has no place of its own to be transformed in.
-        if dims.is_empty() || dims.iter().any(|dim| dim.is == 0) {
-            return best;
-        }
-        let left = |rest: &[Dim]| {
-            let Some(mut problem) = others(rest) else { return Some(0.0) };
-            problem.canonicalise();
-            let schedule = super::schedule(&problem, self.limits).ok()?;
-            let costs =
-                schedule.passes.iter().map(|pass| tile::choose(pass, self.limits).map(|choice| choice.cost));
-            costs.sum::<Option<f64>>()
-        };
-        let repeated = |rest: &[Dim]| rest.iter().chain(&problem.batch).copied().collect::<Vec<Dim>>();
-        let alone = self.cost(&line(Vec::new(), &repeated(&dims)));
-        let apart = alone.and_then(|cost| Some((cost, left(&dims)?)));
-        let mut least = apart.map_or(f64::INFINITY, |(lines, left)| self.in_a_row(n, &dims, lines, left));
-        for count in 1..=dims.len() {
-            let (rest, beside) = dims.split_at(dims.len() - count);
-            let rests = left(rest);
-            let alone = self.stages_of(beside).into_iter().map(|plans| (plans, None));
-            for (plans, own) in alone.chain(self.joined(beside, n)) {
-                let beside: Vec<(Dim, Plan)> = beside.iter().copied().zip(plans).collect();
-                let tried = Line { own: own.clone(), ..line(beside.clone(), &repeated(rest)) };
-                let Some(cost) = self.cost(&tried).and_then(|cost| Some(cost + rests?)) else { continue };
-                if cost < least {
-                    least = cost;
-                    best = Split { beside, own, rest: rest.to_vec() };
-                }
-            }
-        }
-        best
-    }
-
-    /// Copies of lines of `n` reals and of the passes over other dimensions, `left` in all, one after the other: a
-    /// spectrum may stay in the cache on its way to the next dimension, and on its way back from an only one.
-    fn in_a_row(&self, n: u64, dims: &[Dim], lines: f64, left: f64) -> f64 {
-        let apart = lines + left;
-        let back = matches!(self.problem.kind, Kind::ComplexToReal(_));
-        let Some(next) = dims.last().filter(|_| dims.len() == 1 || !back) else { return apart };
-        let item = half(n) * next.n * self.problem.precision.complex_bytes();
-        let one = left / dims.len() as f64;
-        let fused = fuse::pays(self.problem, self.limits)
-            .then(|| cost::fused::of_split(lines + one, item, self.limits))
-            .flatten();
-        fused.map_or(apart, |fused| apart.min(fused + left - one))
-    }
-
-    /// Plans for dimensions, and for the points of lines of `n` reals, with which a cluster may hold them together.
-    fn joined(&self, dims: &[Dim], n: u64) -> Vec<(Vec<Plan>, Option<Plan>)> {
-        if !n.is_multiple_of(2) {
-            return Vec::new();
-        }
-        let lengths: Vec<u64> = dims.iter().map(|dim| dim.n).chain([n / 2]).collect();
-        let known = |radices: Vec<Option<Vec<u32>>>| {
-            let mut plans = radices.into_iter().map(|own| own.map(Plan::MixedRadix)).collect::<Vec<_>>();
-            let own = plans.pop()?;
-            // What has no radices of its own for a cluster takes those of its first plan.
-            let beside = plans
-                .into_iter()
-                .zip(dims)
-                .map(|(plan, dim)| plan.or_else(|| self.planner.stages(dim.n, 0).into_iter().next()));
-            Some((beside.collect::<Option<Vec<Plan>>>()?, own))
-        };
-        cluster::joined(&lengths, self.limits).into_iter().filter_map(known).collect()
-    }
-
-    /// Plans for dimensions that share a pass, equal lengths alike.
-    fn stages_of(&self, dims: &[Dim]) -> Vec<Vec<Plan>> {
-        let mut all: Vec<Vec<Plan>> = vec![Vec::new()];
-        for (at, dim) in dims.iter().enumerate() {
-            let same = dims[..at].iter().position(|other| other.n == dim.n);
-            let own = self.planner.stages(dim.n, 0);
-            all = all
-                .into_iter()
-                .flat_map(|known| {
-                    let plans = same.map_or_else(|| own.clone(), |same| vec![known[same].clone()]);
-                    plans.into_iter().map(move |plan| known.iter().cloned().chain([plan]).collect())
-                })
-                .take(MOST_ALIKE)
-                .collect();
-        }
-        all
-    }
-
-    /// Reals to reals, one dimension after the other: the first reads the input, the others work on the output.
-    fn reals(&mut self, dims: &[crate::problem::RealDim]) -> Result<(), Error> {
-        let problem = self.problem;
-        let all: Vec<Dim> = dims.iter().map(|real| real.dim).chain(problem.batch.iter().copied()).collect();
-        let lengths: Vec<u64> = all.iter().map(|dim| dim.n).collect();
-        let (is, os): (Vec<i64>, Vec<i64>) = all.iter().map(|dim| (dim.is, dim.os)).unzip();
-        let (input, output) = ((self.operand(false), is.clone()), (self.operand(true), os.clone()));
-        // Lines that change places in place would overwrite what others have still to read.
-        let moves =
-            problem.placement == Placement::InPlace && (is != os || input.0.offset != output.0.offset);
-        // What lies between passes is kept as it is computed.
-        let between = dims.len() > 1 && !problem.keeps_results();
-        let staged = (moves || between).then(|| self.region(&lengths, &os, Format::Real));
-        if staged.is_some() {
-            self.takes_region(if moves { Cause::MovesInPlace } else { Detour::stored(problem) });
-        }
-        let mut at = input;
-        for (d, real) in dims.iter().enumerate() {
-            let last = d + 1 == dims.len();
-            let to = match &staged {
-                Some(staged) if !last || dims.len() == 1 => staged.clone(),
-                _ => output.clone(),
-            };
-            let side = |(operand, strides): &(Operand, Vec<i64>)| {
-                let mut others = strides.clone();
-                let stride = others.remove(d);
-                Side { operand: *operand, strides: others, stride }
-            };
-            let mut around = lengths.clone();
-            around.remove(d);
-            self.line(&Line {
-                formula: Formula::Reals { kind: real.kind, orthogonal: real.orthogonal },
-                back: false,
-                n: real.dim.n,
-                beside: Vec::new(),
-                own: None,
-                kept: false,
-                around,
-                // Behind the dimensions that are transformed but for this one.
-                at_run: problem.batch.iter().position(|dim| dim.at_run).map(|own| dims.len() - 1 + own),
-                from: side(&at),
-                to: side(&to),
-                scale: if last { problem.scale } else { 1.0 },
-            })?;
-            at = to;
-        }
-        if dims.is_empty() || at.0.array != output.0.array {
-            let scale = if dims.is_empty() { problem.scale } else { 1.0 };
-            if let Some(detour) = self.detours.last_mut().filter(|_| staged.is_some()) {
-                detour.pass = Some(self.passes.len());
-            }
-            self.copy(&lengths, &at, &output, scale);
-        }
-        Ok(())
-    }
-
-    /// A pass that moves reals.
-    fn copy(
-        &mut self,
-        lengths: &[u64],
-        (src, is): &(Operand, Vec<i64>),
-        (dst, os): &(Operand, Vec<i64>),
-        scale: f64,
-    ) {
-        let behind = lengths.len() - self.problem.batch.len();
-        let at_run = |d: usize| d >= behind && self.problem.batch[d - behind].at_run;
-        let dims = lengths.iter().zip(is).zip(os).enumerate();
-        let dims =
-            dims.map(|(d, ((&n, &is), &os))| Dim { at_run: at_run(d), ..Dim::new(n, is, os) }).collect();
-        let batch = line::repeated(&merged(dims));
-        let pass = line::pass(self.problem.precision, Vec::new(), batch, *src, *dst);
-        self.passes.push(Pass { scale, ..pass });
     }
 
     /// The passes of a complex problem whose input and output lie in these arrays.

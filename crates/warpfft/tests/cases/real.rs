@@ -353,6 +353,10 @@ fn apart<T: Real + Into<f64>>(problem: &Problem, input: &Host<T>, before: &Host<
     // Plain sums take too long for long complex lines, of which there is a reference beside.
     let wanted = match problem.kind {
         Kind::Complex => fast::reference(problem, look).into_iter().collect(),
+        // Nor do they know of functions and windows.
+        _ if !problem.functions.is_empty() || problem.is_windowed() => {
+            fast::reference(problem, look).into_iter().collect()
+        }
         _ => reference(problem, look),
     };
     for (element, wanted) in wanted {

@@ -3,22 +3,26 @@
 //! line at a time, and the stages find their points in the array; and the same on the way out. Where the points do
 //! not fit the chip, a fold is a pass of its own, from memory to memory.
 
+mod applied;
 mod bins;
+mod ends;
+mod in_order;
 mod port;
 pub(super) mod rows;
 mod samples;
 mod turned;
+mod window;
 
 use std::ops::Range;
 
-use crate::kernel::{Cache, Cmp, Op, Space, Type, Value};
-use crate::pass::{Carry, Fold, Way};
-use crate::problem::{Direction, Format};
+use crate::kernel::{Cmp, Space, Type, Value};
+use crate::pass::{Fold, Way};
+use crate::problem::Direction;
 
+use super::Lowering;
 use super::cluster::Dealt;
 use super::digits::{Digit, Digits, Layout};
-use super::{Lowering, Slot};
-use port::{Holder, Port, masked};
+use ends::Ends;
 use rows::Rows;
 
 /// Items of a thread that are read before the first of them is worked on.
@@ -44,15 +48,6 @@ struct Item {
     mirror: Ends,
     /// What a step of the frequency adds to the exponent of the pass's twiddle, in the first of the rows.
     twiddle: Option<Value>,
-}
-
-/// Where a line is.
-#[derive(Clone)]
-struct Ends {
-    /// In memory, two lines where points carry two.
-    lines: Vec<Port>,
-    /// As points.
-    points: Port,
 }
 
 impl Lowering<'_> {
@@ -171,6 +166,7 @@ impl Lowering<'_> {
             Way::Bins => self.bins_taken(fold, item),
             Way::Samples => self.samples_taken(fold, item),
             Way::Turned => self.turned_taken(fold, item),
+            Way::InOrder => self.in_order_taken(item),
         }
     }
 
@@ -184,6 +180,8 @@ impl Lowering<'_> {
             Way::Samples => self.samples_in(fold, item, taken),
             Way::Turned if writes => self.turned_out(fold, item),
             Way::Turned => self.turned_in(fold, item, taken),
+            Way::InOrder if writes => self.in_order_out(item),
+            Way::InOrder => self.in_order_in(item, taken),
         }
     }
 
@@ -274,145 +272,5 @@ impl Lowering<'_> {
         let mirrored = self.mirrored(self.pass.axes[axis].dim.n, k);
         let inner = self.is_not(k, 0);
         self.b.select(inner, mirrored, k)
-    }
-
-    /// Where a slot's line is, at these indices of the other axes; a mirror image may be another block's.
-    fn ends(
-        &mut self,
-        fold: &Fold,
-        writes: bool,
-        points: Points,
-        at: (&Layout, u32),
-        (others, mirrored): (&[Value], bool),
-    ) -> Ends {
-        let mut lines = vec![self.memory_line(writes, fold.stride, at, others)];
-        if let Carry::Rows(distances) = fold.carry {
-            let step = lines[0].format.step() as i64;
-            let distance = distances[usize::from(writes)] * step;
-            let mut second = lines[0].clone().beyond(self, distance);
-            second.pairs &= distance % 2 == 0;
-            lines[0].twins = self.twins(fold, writes);
-            lines.push(second);
-        }
-        let points = match points {
-            Points::Memory => self.memory_line(!writes, 1, at, others),
-            Points::Block(space) => self.block_line(space, writes, at, (others, mirrored)),
-        };
-        Ends { lines, points }
-    }
-
-    /// Whether the two rows that points carry lie side by side, from an even element on: one access takes four reals.
-    fn twins(&self, fold: &Fold, writes: bool) -> bool {
-        let operand = if writes { self.pass.dst } else { self.pass.src };
-        let even = |dim: &crate::pass::PassDim| if writes { dim.os } else { dim.is } % 2 == 0;
-        fold.twins(writes)
-            && self.pass.axes.len() == 1
-            && operand.format == Format::Interleaved
-            && operand.storage.real_bytes() <= 4
-            && operand.offset.is_multiple_of(2)
-            && self.pass.batch.iter().all(even)
-    }
-
-    /// The line in memory that a slot's item is of.
-    fn memory_line(
-        &mut self,
-        writes: bool,
-        stride: i64,
-        (layout, slot): (&Layout, u32),
-        others: &[Value],
-    ) -> Port {
-        let operand = if writes { self.pass.dst } else { self.pass.src };
-        let slot_of = self.sides[usize::from(writes)];
-        let step = operand.format.step() as i64;
-        let planes: Vec<Space> =
-            (0..operand.format.planes() as u8).map(|plane| self.space_of(slot_of(plane))).collect();
-        let wide = operand.span.saturating_mul(step as u64) > u64::from(u32::MAX / 2);
-        let ty = if wide { Type::U64 } else { Type::U32 };
-        // The first repeated dimension of a fold alone counts items, which the line's index does.
-        let skipped = usize::from(self.pass.axes.is_empty());
-        let mut base = self.b.pure(Op::Const(operand.offset * step as u64), ty, &[]);
-        for d in skipped..self.pass.batch.len() {
-            let dim = &self.pass.batch[d];
-            base = self.plus(base, self.origin[d], step * if writes { dim.os } else { dim.is });
-        }
-        for (axis, &k) in others.iter().enumerate() {
-            let dim = &self.pass.axes[axis].dim;
-            base = self.plus(base, k, step * if writes { dim.os } else { dim.is });
-        }
-        let weights = self.digits.weights(|digit| match digit.batch {
-            Some(d) if d >= skipped => step * if writes { digit.os } else { digit.is },
-            _ => 0,
-        });
-        let own = layout.linear(&mut self.b, &self.digits, self.threads, slot, &weights, ty);
-        base = self.b.add_const(base, masked(ty, own.constant));
-        if let Some(thread) = own.thread {
-            base = self.b.add(base, thread);
-        }
-        if let Some(share) = self.share.filter(|_| slot_of(0) == Slot::Ring) {
-            base = self.plus(base, share.slot, 1);
-        }
-        let cache = self.caches[usize::from(writes)];
-        // Every line starts at an even real, wherever else it lies.
-        let repeated = self.pass.batch[skipped..].iter();
-        let folded = self.pass.axes.len().saturating_sub(1);
-        let mut dims = repeated.chain(self.pass.axes[..folded].iter().map(|axis| &axis.dim));
-        let pairs = operand.format == Format::Real
-            && stride == 1
-            && operand.offset.is_multiple_of(2)
-            && dims.all(|dim| if writes { dim.os } else { dim.is } % 2 == 0);
-        let holder = Holder::Own;
-        Port {
-            planes,
-            format: operand.format,
-            stride: stride * step,
-            base,
-            cache,
-            pairs,
-            twins: false,
-            holder,
-        }
-    }
-
-    /// `base + index distance`, in the type of `base`.
-    fn plus(&mut self, base: Value, index: Value, distance: i64) -> Value {
-        let ty = self.b.ty(base);
-        let index = self.b.convert(ty, index);
-        let far = self.b.mul_const(index, masked(ty, distance));
-        self.b.add(base, far)
-    }
-
-    /// The line of points in the block's array that a slot's item is of.
-    fn block_line(
-        &mut self,
-        space: Space,
-        writes: bool,
-        (layout, slot): (&Layout, u32),
-        (others, mirrored): (&[Value], bool),
-    ) -> Port {
-        let rows = self.rows(writes).clone();
-        let mut holder = Holder::Own;
-        let mut others = others.to_vec();
-        if let Some(dealt) = rows.dealt {
-            let most = self.pass.axes[dealt.axis].dim.n;
-            if let Some(k) = others.get_mut(dealt.axis) {
-                if mirrored {
-                    holder = Holder::Other(dealt.rank(&mut self.b, *k, most - 1));
-                }
-                *k = dealt.own(&mut self.b, *k, most - 1);
-            } else {
-                // A spectrum has one value more than there are points, and it stands for the first.
-                holder = if mirrored { Holder::Shared(dealt, most) } else { Holder::Part(dealt, most) };
-            }
-        }
-        let weights =
-            self.digits.weights(|digit| digit.batch.map_or(0, |d| 2 * digit.number * rows.repeated[d]));
-        let own = self.linear(layout, slot, &weights);
-        let thread = own.thread.unwrap_or_else(|| self.b.u32(0));
-        let mut base = self.b.add_const(thread, own.constant as u64);
-        for (axis, &k) in others.iter().enumerate() {
-            base = self.plus(base, k, 2 * rows.axes[axis]);
-        }
-        let (planes, format, cache) = (vec![space], Format::Interleaved, Cache::Default);
-        Port { planes, format, stride: 2, base, cache, pairs: false, twins: false, holder }
     }
 }

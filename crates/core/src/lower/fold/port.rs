@@ -6,6 +6,9 @@ use crate::lower::{Lowering, Slot};
 use crate::pass::TableKind;
 use crate::problem::{Format, Precision};
 
+use super::applied::Applied;
+use super::window::Held;
+
 /// One line.
 #[derive(Debug, Clone)]
 pub(super) struct Port {
@@ -22,6 +25,12 @@ pub(super) struct Port {
     pub twins: bool,
     /// Which block of a cluster has it.
     pub holder: Holder,
+    /// The caller's function on its elements.
+    pub applied: Option<Applied>,
+    /// Which of its elements lie there; `None`: all.
+    pub held: Option<Held>,
+    /// Whether any of them do, and are not beyond a window of another axis; `None`: they do.
+    pub there: Option<Value>,
 }
 
 /// Which block of a cluster has an element of a line.
@@ -78,13 +87,16 @@ impl Lowering<'_> {
 
     /// The complex element at an index; 0 where `on` does not hold.
     pub(super) fn get_point(&mut self, port: &Port, index: Value, on: Option<Value>) -> Cx {
-        let pointers = self.pointers_at(port, index);
-        if let [re, im] = pointers[..] {
+        let (place, on) = self.sought(port, index, on);
+        let pointers = self.pointers_at(port, place);
+        let x = if let [re, im] = pointers[..] {
             let mut part = |ptr| self.get(ptr, 0, 1, port.cache, on)[0];
-            return Cx { re: part(re), im: part(im) };
-        }
-        let x = self.get(pointers[0], 0, 2, port.cache, on);
-        Cx { re: x[0], im: x[1] }
+            Cx { re: part(re), im: part(im) }
+        } else {
+            let x = self.get(pointers[0], 0, 2, port.cache, on);
+            Cx { re: x[0], im: x[1] }
+        };
+        self.read_through(port, index, x, on)
     }
 
     /// The complex elements of a line and of its twin at an index; 0 where `on` does not hold.
@@ -101,12 +113,16 @@ impl Lowering<'_> {
 
     /// The real at an index; 0 where `on` does not hold.
     pub(super) fn get_real(&mut self, port: &Port, index: Value, on: Option<Value>) -> Value {
-        let ptr = self.pointers_at(port, index)[0];
-        self.get(ptr, 0, 1, port.cache, on)[0]
+        let (place, on) = self.sought(port, index, on);
+        let ptr = self.pointers_at(port, place)[0];
+        let x = self.get(ptr, 0, 1, port.cache, on)[0];
+        self.read_real_through(port, index, x, on)
     }
 
     pub(super) fn put_point(&mut self, port: &Port, index: Value, x: Cx, on: Option<Value>) {
-        let pointers = self.pointers_at(port, index);
+        let x = self.written_through(port, index, x);
+        let (place, on) = self.sought(port, index, on);
+        let pointers = self.pointers_at(port, place);
         if let [re, im] = pointers[..] {
             self.set(re, 0, &[x.re], port.cache, on);
             self.set(im, 0, &[x.im], port.cache, on);
@@ -116,7 +132,9 @@ impl Lowering<'_> {
     }
 
     pub(super) fn put_real(&mut self, port: &Port, index: Value, x: Value, on: Option<Value>) {
-        let ptr = self.pointers_at(port, index)[0];
+        let x = self.written_real_through(port, index, x);
+        let (place, on) = self.sought(port, index, on);
+        let ptr = self.pointers_at(port, place)[0];
         self.set(ptr, 0, &[x], port.cache, on);
     }
 
@@ -125,7 +143,10 @@ impl Lowering<'_> {
         if port.pairs {
             let ptr = self.pointers_at(port, index)[0];
             let both = self.get(ptr, 0, 2, port.cache, on);
-            return [both[0], both[1]];
+            return [0, 1].map(|which| {
+                let index = self.b.add_const(index, which as u64);
+                self.read_real_through(port, index, both[which], on)
+            });
         }
         let next = self.b.add_const(index, 1);
         [self.get_real(port, index, on), self.get_real(port, next, on)]
@@ -133,8 +154,12 @@ impl Lowering<'_> {
 
     pub(super) fn put_pair(&mut self, port: &Port, index: Value, [x, y]: [Value; 2], on: Option<Value>) {
         if port.pairs {
+            let both = [(0, x), (1, y)].map(|(which, x)| {
+                let index = self.b.add_const(index, which);
+                self.written_real_through(port, index, x)
+            });
             let ptr = self.pointers_at(port, index)[0];
-            return self.set(ptr, 0, &[x, y], port.cache, on);
+            return self.set(ptr, 0, &both, port.cache, on);
         }
         let next = self.b.add_const(index, 1);
         self.put_real(port, index, x, on);

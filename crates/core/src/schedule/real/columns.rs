@@ -7,13 +7,17 @@
 //! That is the split of a complex line, of which the first part is one of reals: twice as many bytes are moved as by one pass,
 //! where a fold of its own moves three times as many.
 
+use crate::function::Functions;
 use crate::lower::tile;
 use crate::pass::{Axis, Carry, Formula, Mirror, Operand, Pass, PassDim, Window};
 use crate::plan::Plan;
-use crate::problem::{Dim, Direction, Format, Storage, half};
+use crate::problem::{Direction, Format, Storage, half};
 use crate::schedule::on_chip_method;
 
-use super::line::{self, Line, Share};
+use super::applied::Applied;
+use super::line::{self, Line};
+use super::share::Share;
+use super::windows::Windows;
 use super::{Chain, Side};
 
 /// Reals of a line at most: twice an index counts in 32 bits.
@@ -40,7 +44,9 @@ impl Chain<'_> {
         let Formula::Spectrum { conjugate } = line.formula else { return None };
         let packed = line.from.stride == 1 && line.to.stride == 1;
         let alone = line.beside.is_empty() && line.own.is_none() && matches!(share.carry, Carry::Halves);
-        if !packed || !alone || !line.n.is_multiple_of(4) || line.n > LONGEST {
+        // Functions and windows are for the points of passes that know them.
+        let plain = line.windows.is_empty() && share.functions.is_empty();
+        if !packed || !alone || !plain || !line.n.is_multiple_of(4) || line.n > LONGEST {
             return None;
         }
         let even = |n: u64| line.n.is_multiple_of(n) && n.is_multiple_of(2) && (line.n / n).is_multiple_of(2);
@@ -88,14 +94,14 @@ impl Chain<'_> {
         [rows, row]: [u64; 2],
         (scratch, strides): (Operand, &[i64]),
     ) -> Option<(Pass, Plan)> {
-        let pairs = Dim::new(row / 2, 2, 2);
+        let pairs = PassDim::new(row / 2, 2, 2);
         let others = share.batch.iter().zip(strides);
-        let between = |(dim, &stride): (&Dim, &i64)| {
-            if line.back { Dim { is: stride, ..*dim } } else { Dim { os: stride, ..*dim } }
+        let between = |(dim, &stride): (&PassDim, &i64)| {
+            if line.back { PassDim { is: stride, ..*dim } } else { PassDim { os: stride, ..*dim } }
         };
-        let batch: Vec<Dim> = std::iter::once(pairs).chain(others.map(between)).collect();
+        let batch: Vec<PassDim> = std::iter::once(pairs).chain(others.map(between)).collect();
         let [from, to] = if line.back { [scratch, share.to] } else { [share.from, scratch] };
-        let side = |operand, stride: fn(&Dim) -> i64| Side {
+        let side = |operand, stride: fn(&PassDim) -> i64| Side {
             operand,
             strides: batch.iter().map(stride).collect(),
             stride: row as i64,
@@ -112,8 +118,11 @@ impl Chain<'_> {
             from: side(from, |dim| dim.is),
             to: side(to, |dim| dim.os),
             scale: if line.back { line.scale } else { 1.0 },
+            applied: Applied::default(),
+            windows: Windows::default(),
         };
-        let share = Share { carry: Carry::Rows([1, 1]), batch, from, to };
+        let functions = Functions::default();
+        let share = Share { carry: Carry::Rows([1, 1]), batch, from, to, functions, across: None };
         let (mut pass, plan) = self.on_chip(&columns, &share)?;
         if !line.back {
             pass.twiddle = Some(line.n);
@@ -137,8 +146,7 @@ impl Chain<'_> {
         };
         let lines = PassDim { twiddle: u64::from(line.back), ..dim(half(rows), row, 1) };
         let others = share.batch.iter().zip(strides).map(|(dim, &stride)| {
-            let own = PassDim::from(dim);
-            if line.back { PassDim { os: stride, ..own } } else { PassDim { is: stride, ..own } }
+            if line.back { PassDim { os: stride, ..*dim } } else { PassDim { is: stride, ..*dim } }
         });
         let batch: Vec<PassDim> = std::iter::once(lines).chain(others).collect();
         let axes = vec![rows];

@@ -8,7 +8,10 @@ use crate::plan::Plan;
 use crate::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem, RealKind};
 use crate::schedule::{Cause, Detour, no_plan, on_chip_method};
 
-use super::{Chain, Side, merged};
+use super::applied::Applied;
+use super::share::{Points, Share};
+use super::windows::Windows;
+use super::{Chain, Side};
 
 /// Points of a line at most where it does not fit the chip: indices along it count in 32 bits.
 const LONGEST: u64 = 1 << 30;
@@ -33,14 +36,8 @@ pub(super) struct Line {
     pub from: Side,
     pub to: Side,
     pub scale: f64,
-}
-
-/// Lines that are carried in one way: all, all but one, or the one that is left.
-pub(super) struct Share {
-    pub carry: Carry,
-    pub batch: Vec<Dim>,
-    pub from: Operand,
-    pub to: Operand,
+    pub applied: Applied,
+    pub windows: Windows,
 }
 
 /// A pass without factors.
@@ -67,11 +64,6 @@ pub(super) fn pass(
         filter: None,
         functions: Functions::default(),
     }
-}
-
-/// Dimensions of a pass that repeat it.
-pub(super) fn repeated(dims: &[Dim]) -> Vec<PassDim> {
-    dims.iter().map(PassDim::from).collect()
 }
 
 impl Line {
@@ -105,6 +97,8 @@ impl Line {
             from,
             to,
             scale,
+            applied: Applied::default(),
+            windows: Windows::default(),
         }
     }
 
@@ -123,86 +117,18 @@ impl Line {
         self.formula.ways(self.back)
     }
 
-    /// How lines are carried: as halves where their sequence has an even length, else in pairs, and the last of an odd
-    /// number alone.
-    fn shares(&self) -> Vec<Share> {
-        let strides = self.from.strides.iter().zip(&self.to.strides);
-        let dims = self.around.iter().zip(strides).enumerate();
-        let mut batch: Vec<Dim> = dims
-            .map(|(d, (&n, (&is, &os)))| Dim { at_run: self.at_run == Some(d), ..Dim::new(n, is, os) })
-            .collect();
-        if self.kept {
-            batch.retain(|dim| dim.n > 1 || dim.at_run);
-        } else {
-            batch = merged(batch);
-        }
-        let share = |carry, batch| Share { carry, batch, from: self.from.operand, to: self.to.operand };
-        if self.formula.turned() || self.formula.sequence(self.n).is_multiple_of(2) {
-            return vec![share(Carry::Halves, batch)];
-        }
-        // Of an even number of lines none is left; where the number is not known yet, there may be one.
-        let known = (0..batch.len()).filter(|&d| !batch[d].at_run);
-        let paired = known.max_by_key(|&d| (batch[d].n.is_multiple_of(2), batch[d].n));
-        let Some(d) = paired else { return vec![share(Carry::Single, batch)] };
-        let Dim { n, is, os, .. } = batch[d];
-        let mut pairs = batch.clone();
-        pairs[d] = Dim::new(n / 2, 2 * is, 2 * os);
-        pairs.retain(|dim| dim.n > 1 || dim.at_run);
-        let mut all = vec![share(Carry::Rows([is, os]), pairs)];
-        if !n.is_multiple_of(2) {
-            let mut rest = batch;
-            rest.remove(d);
-            let moved = |operand: Operand, stride: i64| {
-                let offset = i128::from(operand.offset) + i128::from(stride) * i128::from(n - 1);
-                Operand { offset: offset as u64, ..operand }
-            };
-            let (from, to) = (moved(self.from.operand, is), moved(self.to.operand, os));
-            all.push(Share { carry: Carry::Single, batch: rest, from, to });
-        }
-        all
+    /// Whether memory does not hold the points' reals in their order on a side, or parts some of them.
+    pub fn folds(&self, carry: Carry, writes: bool) -> bool {
+        self.ways()[usize::from(writes)] != Way::Natural || self.windows.parts(carry, writes)
     }
 
-    fn fold(&self, carry: Carry, writes: bool) -> Option<Fold> {
+    fn fold(&self, share: &Share, writes: bool) -> Option<Fold> {
         let side = if writes { &self.to } else { &self.from };
-        let folds = self.ways()[usize::from(writes)] != Way::Natural;
-        folds.then_some(Fold { formula: self.formula, carry, n: self.n, stride: side.stride })
-    }
-}
-
-/// A side of points in memory: its array, the stride of points, and those of the repeated dimensions.
-struct Points {
-    operand: Operand,
-    stride: i64,
-    strides: Vec<i64>,
-}
-
-impl Share {
-    /// A side on which memory holds the points' reals in their order.
-    fn natural(&self, line: &Line, writes: bool) -> Points {
-        let (operand, stride) =
-            if writes { (self.to, line.to.stride) } else { (self.from, line.from.stride) };
-        let dims = line.beside.iter().map(|(dim, _)| dim).chain(&self.batch);
-        let strides: Vec<i64> = dims.map(|dim| if writes { dim.os } else { dim.is }).collect();
-        let distance = match self.carry {
-            Carry::Halves => stride,
-            Carry::Rows(distances) => distances[usize::from(writes)],
-            Carry::Single => {
-                return Points { operand: Operand { format: Format::Real, ..operand }, stride, strides };
-            }
-        };
-        let stride = if matches!(self.carry, Carry::Halves) { 2 * stride } else { stride };
-        // Both reals of every point lie side by side, the first of them at an even place.
-        let even = distance == 1
-            && operand.format == Format::Real
-            && operand.offset.is_multiple_of(2)
-            && strides.iter().chain([&stride]).all(|stride| stride % 2 == 0);
-        if even {
-            let (offset, span) = (operand.offset / 2, operand.span / 2);
-            let operand = Operand { format: Format::Interleaved, offset, span, ..operand };
-            let strides = strides.iter().map(|stride| stride / 2).collect();
-            return Points { operand, stride: stride / 2, strides };
-        }
-        Points { operand: Operand { format: Format::Apart(distance), ..operand }, stride, strides }
+        let (n, stride, of) = (self.n, side.stride, self.applied.own);
+        let Share { carry, across, .. } = *share;
+        let window = self.windows.own[usize::from(writes)];
+        let fold = Fold { formula: self.formula, carry, n, stride, window, of, across };
+        self.folds(carry, writes).then_some(fold)
     }
 }
 
@@ -264,35 +190,37 @@ impl Chain<'_> {
 
     /// One pass with its folds.
     fn single(&self, line: &Line, share: &Share, points: u64, method: Method) -> Pass {
-        let [from, to] = [false, true].map(|writes| match line.fold(share.carry, writes) {
+        let [from, to] = [false, true].map(|writes| match line.fold(share, writes) {
             None => share.natural(line, writes),
             // Points of the block's own array count one by one.
-            Some(_) => {
-                let dims = line.beside.iter().map(|(dim, _)| dim).chain(&share.batch);
-                Points {
-                    operand: if writes { share.to } else { share.from },
-                    stride: 1,
-                    strides: dims.map(|dim| if writes { dim.os } else { dim.is }).collect(),
-                }
-            }
+            Some(_) => Points {
+                operand: if writes { share.to } else { share.from },
+                stride: 1,
+                strides: share.strides(line, writes),
+            },
         });
         let others = line.beside.len();
         let strides = |d: usize| (from.strides[d], to.strides[d]);
         let own = PassDim::new(points, from.stride, to.stride);
+        let own = PassDim { of: line.applied.own, counts: [1; 2], ..own };
         let beside = line.beside.iter().enumerate().map(|(d, (dim, plan))| {
-            Axis::new(PassDim::new(dim.n, strides(d).0, strides(d).1), on_chip_method(plan))
+            let dim = Applied::named(line.applied.beside.get(d).copied(), dim);
+            let (is, os) = strides(d);
+            Axis::new(PassDim { is, os, ..dim }, on_chip_method(plan))
         });
         let axes = beside.chain([Axis::new(own, method)]).collect();
         let dims = share.batch.iter().enumerate();
-        let repeated = |(d, dim): (usize, &Dim)| {
+        let repeated = |(d, dim): (usize, &PassDim)| {
             let (is, os) = strides(others + d);
-            PassDim { is, os, ..PassDim::from(dim) }
+            PassDim { is, os, ..*dim }
         };
         let batch = dims.map(repeated).collect();
         Pass {
             direction: line.direction(),
             scale: line.scale,
-            ends: [false, true].map(|writes| line.fold(share.carry, writes)),
+            ends: [false, true].map(|writes| line.fold(share, writes)),
+            functions: share.functions_of(line),
+            windows: [false, true].map(|writes| line.pass_windows(share, writes)),
             ..pass(self.problem.precision, axes, batch, from.operand, to.operand)
         }
     }
@@ -305,8 +233,8 @@ impl Chain<'_> {
         }
         let lengths: Vec<u64> = share.batch.iter().map(|dim| dim.n).chain([points]).collect();
         let like =
-            |stride: fn(&Dim) -> i64| -> Vec<i64> { share.batch.iter().map(stride).chain([0]).collect() };
-        let from = match line.fold(share.carry, false) {
+            |stride: fn(&PassDim) -> i64| -> Vec<i64> { share.batch.iter().map(stride).chain([0]).collect() };
+        let from = match line.fold(share, false) {
             None => share.natural(line, false),
             Some(fold) => {
                 let between = self.between(&lengths, &like(|dim| dim.os));
@@ -316,23 +244,29 @@ impl Chain<'_> {
                 between
             }
         };
-        let to = match line.fold(share.carry, true) {
+        let to = match line.fold(share, true) {
             None => share.natural(line, true),
             // What the first fold filled is transformed where it lies.
-            Some(_) if line.fold(share.carry, false).is_some() => {
+            Some(_) if line.fold(share, false).is_some() => {
                 Points { operand: from.operand, stride: from.stride, strides: from.strides.clone() }
             }
             Some(_) => self.between(&lengths, &like(|dim| dim.is)),
         };
-        let fold_out = line.fold(share.carry, true);
+        let fold_out = line.fold(share, true);
         let arrays = [from.operand.array, to.operand.array];
         // Complex problems in place are in one format.
         let in_place = arrays[0] == arrays[1] && matches!(arrays[0], Array::Workspace(_));
         let dims = share.batch.iter().zip(from.strides.iter().zip(&to.strides));
+        // Folds apply their own.
+        let mut functions = share.functions_of(line);
+        functions.load.take_if(|_| line.folds(share.carry, false));
+        functions.store.take_if(|_| fold_out.is_some());
         let complex = Problem {
             kind: Kind::Complex,
             transform: vec![Dim::new(points, from.stride, to.stride)],
-            batch: dims.map(|(dim, (&is, &os))| Dim { is, os, ..*dim }).collect(),
+            batch: dims
+                .map(|(dim, (&is, &os))| Dim { at_run: dim.at_run, ..Dim::new(dim.n, is, os) })
+                .collect(),
             input_offset: from.operand.offset,
             output_offset: to.operand.offset,
             precision: self.problem.precision,
@@ -343,9 +277,9 @@ impl Chain<'_> {
             direction: line.direction(),
             scale: if fold_out.is_some() { 1.0 } else { line.scale },
             max_workspace: None,
-            windows: Vec::new(),
+            windows: line.point_windows(share.carry, points),
             filter: None,
-            functions: Functions::default(),
+            functions: functions.in_order(&share.order(line)),
         };
         self.complex(complex, arrays)?;
         if let Some(fold) = fold_out {
@@ -372,17 +306,27 @@ impl Chain<'_> {
         [src, dst]: [Operand; 2],
         writes: bool,
     ) {
-        let items = fold.items(line.ways()[usize::from(writes)], writes);
         let strides = if writes { [1, fold.stride] } else { [fold.stride, 1] };
-        let mut batch = vec![PassDim::new(items, strides[0], strides[1])];
+        let way = match line.ways()[usize::from(writes)] {
+            Way::Natural => Way::InOrder,
+            way => way,
+        };
+        let mut batch = vec![PassDim::new(fold.items(way, writes), strides[0], strides[1])];
         let dims = share.batch.iter().zip(is.iter().zip(os));
-        batch.extend(dims.map(|(dim, (&is, &os))| PassDim { is, os, ..PassDim::from(dim) }));
+        batch.extend(dims.map(|(dim, (&is, &os))| PassDim { is, os, ..*dim }));
         let mut ends = [None; 2];
         ends[usize::from(writes)] = Some(fold);
+        let mut functions = share.functions.clone();
+        if writes {
+            functions.load.take()
+        } else {
+            functions.store.take()
+        };
         self.passes.push(Pass {
             direction: line.direction(),
             scale: if writes { line.scale } else { 1.0 },
             ends,
+            functions,
             ..pass(self.problem.precision, Vec::new(), batch, src, dst)
         });
     }

@@ -1,7 +1,7 @@
 //! The processor: no kernels; the problem goes to rustfft, realfft and rustdct, axis by axis, with rayon over the lines.
 
 mod around;
-mod function;
+mod ends;
 mod growth;
 mod lines;
 mod plan;
@@ -171,8 +171,8 @@ impl Cpu {
     }
 
     fn plan_as<T: CpuReal>(&self, problem: &Problem) -> Result<Arc<dyn Execute>, Error> {
-        if !problem.functions.is_empty() {
-            return function::plan::<T>(self, problem);
+        if !problem.functions.is_empty() || (problem.is_windowed() && problem.kind != Kind::Complex) {
+            return ends::plan::<T>(self, problem);
         }
         let cpu = self.clone();
         // The lines are remembered: what is made for a count is their order, which takes microseconds.

@@ -1,0 +1,119 @@
+//! What a caller's functions do to lines of reals: which dimensions of the problem a line's are, and what becomes of a
+//! function of reals where a pass reads or writes points that carry two of them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::function::{Function, Functions};
+use crate::pass::{Carry, PassDim};
+use crate::plan::Plan;
+use crate::problem::Dim;
+
+use super::Chain;
+use super::line::Line;
+use super::share::Share;
+
+/// The functions that lines meet at the problem's own ends, and the numbers of the lines' dimensions among the problem's:
+/// none where there are no functions.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Applied {
+    pub functions: Functions,
+    pub own: Option<u16>,
+    /// Of the dimensions beside the lines, and of those that they are repeated over.
+    pub beside: Vec<u16>,
+    pub around: Vec<u16>,
+}
+
+impl Applied {
+    /// A dimension of a pass under the problem's number for it.
+    pub fn named(number: Option<u16>, dim: &Dim) -> PassDim {
+        PassDim { of: number, counts: [1; 2], ..PassDim::from(dim) }
+    }
+}
+
+impl Chain<'_> {
+    /// The problem's functions on those of its ends.
+    pub(super) fn ends(&self, [loads, stores]: [bool; 2]) -> Functions {
+        let Functions { load, store } = &self.problem.functions;
+        Functions { load: load.clone().filter(|_| loads), store: store.clone().filter(|_| stores) }
+    }
+
+    /// What lines along the halved dimension meet, beside some of the complex dimensions and repeated over the rest.
+    pub(super) fn applied(&self, beside: &[(Dim, Plan)], rest: &[Dim], ends: [bool; 2]) -> Applied {
+        if self.problem.functions.is_empty() {
+            return Applied::default();
+        }
+        let beside: Vec<Dim> = beside.iter().map(|(dim, _)| *dim).collect();
+        let around = self.numbers(rest).into_iter().chain(self.repeated()).collect();
+        let own = Some(self.problem.transform.len() as u16);
+        Applied { functions: self.ends(ends), own, beside: self.numbers(&beside), around }
+    }
+
+    /// What lines along one of several real dimensions meet.
+    pub(super) fn applied_along(&self, own: usize, ends: [bool; 2]) -> Applied {
+        if self.problem.functions.is_empty() {
+            return Applied::default();
+        }
+        let own = own as u16;
+        let around = (0..self.repeated().end).filter(|&number| number != own).collect();
+        Applied { functions: self.ends(ends), own: Some(own), beside: Vec::new(), around }
+    }
+
+    /// What meets a complex problem over the rest of the dimensions: repeated over what the problem is, over others, and
+    /// over the spectrum.
+    pub(super) fn applied_around(&self, rest: &[Dim], others: &[Dim], writes: bool) -> Functions {
+        let own = self.problem.transform.len() as u16;
+        let order: Vec<u16> =
+            [self.numbers(rest), self.repeated().collect(), self.numbers(others), vec![own]].concat();
+        self.ends([!writes, writes]).in_order(&order)
+    }
+
+    /// Numbers of complex dimensions.
+    fn numbers(&self, dims: &[Dim]) -> Vec<u16> {
+        let at = |dim: &Dim| self.problem.transform.iter().position(|own| own == dim);
+        dims.iter().filter_map(at).map(|at| at as u16).collect()
+    }
+
+    /// Numbers of the dimensions that the problem is repeated over, behind those of its kind.
+    fn repeated(&self) -> Range<u16> {
+        let first = self.problem.transform.len() + self.problem.kind.dims().count();
+        first as u16..(first + self.problem.batch.len()) as u16
+    }
+}
+
+impl Functions {
+    /// Of what has one index along a dimension.
+    pub(super) fn at_index(&self, dim: Option<u16>, index: u64) -> Self {
+        let Some(dim) = dim else { return self.clone() };
+        self.each(|function, _| function.counted(dim, 0, index as u32))
+    }
+
+    /// Of complex numbers of which the real parts alone are the caller's.
+    pub(super) fn of_reals(&self) -> Self {
+        self.each(|function, _| function.of_reals())
+    }
+
+    /// With another in place of each; it is told which writes.
+    fn each(&self, other: impl Fn(&Function, bool) -> Function) -> Self {
+        let side = |writes| self.side(writes).map(|function| Arc::new(other(function, writes)));
+        Self { load: side(false), store: side(true) }
+    }
+}
+
+impl Share {
+    /// What the passes of these lines apply to what they read and write: on elements where they fold, on points where
+    /// memory has the points' reals in their order.
+    pub(super) fn functions_of(&self, line: &Line) -> Functions {
+        self.functions.each(|function, writes| match self.carry {
+            _ if line.folds(self.carry, writes) => function.clone(),
+            Carry::Halves => function.of_pairs(line.applied.own),
+            Carry::Rows(_) => function.of_pairs(self.across),
+            Carry::Single => function.of_reals(),
+        })
+    }
+
+    /// The numbers of a complex problem's dimensions that transforms these lines' points.
+    pub(super) fn order(&self, line: &Line) -> Vec<u16> {
+        line.applied.own.into_iter().chain(self.batch.iter().filter_map(|dim| dim.of)).collect()
+    }
+}
