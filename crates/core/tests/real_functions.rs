@@ -297,7 +297,7 @@ fn no_pass_is_added() {
         }
     }
     // The two passes of a long line know no functions: what has them folds by itself.
-    for fft in [Fft::new([1024]).r2c(), Fft::new([1024]).c2r()] {
+    for fft in [Fft::new([1024]).batch(2).r2c(), Fft::new([1024]).batch(2).c2r()] {
         let counts =
             [build(fft.clone()), build(applied(fft, 1, 1))].map(|problem| passes(&problem, &small()));
         assert_eq!(counts, [2, 3]);

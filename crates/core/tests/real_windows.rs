@@ -213,7 +213,7 @@ fn no_pass_is_added() {
         for (plain, windowed) in [
             (Fft::new([60]).batch(4).r2c(), Fft::new([60]).batch(4).r2c().pad(&[31]).crop(&[7])),
             (Fft::new([1026]).batch(4).r2c(), Fft::new([1026]).batch(4).r2c().pad(&[512]).crop(&[100])),
-            (Fft::new([1026]).batch(4).c2r(), Fft::new([1026]).batch(4).c2r().pad(&[100]).shift_output()),
+            (Fft::new([1026]).batch(4).c2r(), Fft::new([1026]).batch(4).c2r().pad(&[100]).crop(&[512])),
             (Fft::new([12, 10]).r2c(), Fft::new([12, 10]).r2c().pad(&[6, 5])),
             (Fft::new([64, 60]).r2c(), Fft::new([64, 60]).r2c().pad(&[10, 20])),
             (Fft::new([64, 60]).c2r(), Fft::new([64, 60]).c2r().pad(&[10, 20]).crop(&[64, 9])),

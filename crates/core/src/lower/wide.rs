@@ -42,6 +42,7 @@ pub(crate) fn pairable(
         && layout.block.is_none()
         && pass.load.is_none()
         && pass.store.is_none()
+        && pass.windows[usize::from(writes)].is_empty()
         && stride(own.is, own.os) == 1
         && own.size.is_multiple_of(PAIR)
         && digits.upper[fastest].is_none()

@@ -141,11 +141,11 @@ impl Chain<'_> {
                 self.detours.push(Detour { cause: Cause::LineLeft, pass, region: None });
             }
             let one = self.on_chip(line, &share);
-            let least = one.as_ref().and_then(|(pass, _)| tile::choose(pass, self.limits));
-            let least = least.map_or(f64::INFINITY, |choice| choice.cost);
-            // What takes less than two copies is one pass.
-            let two = if least > 2.0 { self.columns(line, &share) } else { None };
-            if let Some(columns) = two.filter(|columns| columns.cost < least) {
+            // What one block holds is one pass.
+            let choice = one.as_ref().and_then(|(pass, _)| tile::choose(pass, self.limits));
+            let (cluster, cost) = choice.map_or((0, f64::INFINITY), |own| (own.tile.cluster, own.cost));
+            let two = if cluster == 1 { None } else { self.columns(line, &share) };
+            if let Some(columns) = two.filter(|columns| columns.cost < cost) {
                 self.take_columns(columns);
                 continue;
             }
