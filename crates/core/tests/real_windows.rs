@@ -11,7 +11,9 @@ use warpfft_core::error::{Error, Side};
 use warpfft_core::lower::{self, tile::Tile};
 use warpfft_core::math::reference;
 use warpfft_core::pass::{Method, Pass};
-use warpfft_core::problem::{Dim, Format, Kind, Placement, Problem, RealKind, Storage, Window, half};
+use warpfft_core::problem::{
+    Dim, Format, Kind, Placement, Precision, Problem, RealKind, Storage, Window, half,
+};
 use warpfft_core::program::{Compiled, Program};
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
@@ -366,4 +368,22 @@ fn what_has_no_meaning_is_refused() {
     assert_eq!(build(Fft::new([6, 8]).r2c().pad(&[6, 8]).crop(&[6, 5])), build(Fft::new([6, 8]).r2c()));
     let in_place = Fft::new([6, 8]).r2c().in_place();
     assert_eq!(build(in_place.clone().pad(&[6, 8])), build(in_place));
+}
+
+/// Where memory holds one point of a dimension, its stride may be that of another.
+#[test]
+fn one_point_of_a_dimension() {
+    let one = Window::new(0, 1);
+    for fft in [Fft::new([2, 4]), Fft::new([2, 2, 4]), Fft::new([2, 12, 8]), Fft::new([3, 3, 5])] {
+        for (from, to) in [(0, 0), (0, 1), (1, 0)] {
+            for fft in [fft.clone().batch(2).r2c(), fft.clone().batch(2).c2r()] {
+                let fft = fft.window(Side::Input, from, one);
+                // The last one is halved.
+                let last = Fft::window(fft.clone(), Side::Output, to, one).build();
+                let Ok(problem) = last else { continue };
+                check(&problem, &Limits::h200());
+                check(&problem, &small());
+            }
+        }
+    }
 }

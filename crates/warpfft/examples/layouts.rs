@@ -136,7 +136,7 @@ fn problem(kind: &str, shape: &[u64], layouts: [Layout; 2], planar: [bool; 2]) -
         fft = fft.batch_strided(inner, strides[0][rank], strides[1][rank]);
     }
     let backward = |side: usize| match layouts[side] {
-        Layout::Backward => (extents[side][rank - 1] - 1) as u64,
+        Layout::Backward => extents[side][rank - 1] - 1,
         _ => 0,
     };
     fft = fft.offsets(backward(0), backward(1));

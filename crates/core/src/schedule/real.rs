@@ -25,7 +25,7 @@ use split::Split;
 
 /// Schedules a problem of a real kind.
 pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
-    let problem = &problem.clone().validated()?;
+    let problem = &windows::told_apart(problem.clone().validated()?);
     let mut chain = Chain::new(problem, limits);
     match &problem.kind {
         Kind::Complex | Kind::Zoom(_) => {}

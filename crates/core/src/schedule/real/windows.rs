@@ -3,7 +3,7 @@
 use crate::error::Side;
 use crate::pass::{self, Carry};
 use crate::plan::Plan;
-use crate::problem::{Dim, Window};
+use crate::problem::{Dim, Problem, Window};
 
 use super::Chain;
 use super::line::Line;
@@ -29,6 +29,31 @@ impl Windows {
     pub fn is_empty(&self) -> bool {
         self.beside.iter().chain([&self.own]).all(|sides| *sides == [None; 2])
     }
+}
+
+/// Beyond this strides are left alone.
+const FAR: u64 = 1 << 40;
+
+/// The problem with strides of its own for every complex dimension of which memory holds one point, where a stride says
+/// nothing: dimensions are told apart by their strides, and these may be those of another one.
+pub(super) fn told_apart(mut problem: Problem) -> Problem {
+    let all = problem.transform.iter().chain(&problem.batch).copied();
+    let all = all.chain(problem.kind.dims().map(|(dim, _)| dim));
+    let far = all.map(|dim| dim.is.unsigned_abs().max(dim.os.unsigned_abs())).max().unwrap_or(0);
+    if !problem.is_windowed() || far > FAR {
+        return problem;
+    }
+    let mut next = 2 * (far as i64 + 1);
+    for d in 0..problem.transform.len() {
+        for side in [Side::Input, Side::Output] {
+            if problem.window(d, side).len == 1 {
+                let dim = &mut problem.transform[d];
+                *(if side == Side::Input { &mut dim.is } else { &mut dim.os }) = next;
+                next += 2;
+            }
+        }
+    }
+    problem
 }
 
 /// A window of reals as one of the points that carry them.
