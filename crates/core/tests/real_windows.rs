@@ -11,9 +11,7 @@ use warpfft_core::error::{Error, Side};
 use warpfft_core::lower::{self, tile::Tile};
 use warpfft_core::math::reference;
 use warpfft_core::pass::{Method, Pass};
-use warpfft_core::problem::{
-    Dim, Format, Kind, Placement, Precision, Problem, RealKind, Storage, Window, half,
-};
+use warpfft_core::problem::{Dim, Format, Kind, Placement, Problem, RealKind, Storage, Window, half};
 use warpfft_core::program::{Compiled, Program};
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;

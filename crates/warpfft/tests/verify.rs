@@ -31,9 +31,9 @@ fn plan(device: &Device, problem: &Problem, precision: Precision) -> Option<Plan
 /// its run.
 fn hold(device: &Device, problems: Vec<(String, Problem)>) {
     let both =
-        |one: &(String, Problem)| [Precision::F32, Precision::F64].map(|precision| (one.clone(), precision));
+        |one: (String, Problem)| [Precision::F32, Precision::F64].map(|precision| (one.clone(), precision));
     let found: Vec<(f64, String)> = problems
-        .par_iter()
+        .into_par_iter()
         .flat_map(both)
         .filter_map(|((name, problem), precision)| {
             let plan = plan(device, &problem, precision)?;
