@@ -109,7 +109,10 @@ pub(super) fn segments(pass: &Pass, tile: &Tile, digits: &Digits, cut: Option<Cu
         };
         whole + short
     };
-    let read = side(View::of(pass, digits, cut, false), 0.0, short.read);
+    // Long lines of reals by columns: 2^23 in runs of 48 bytes took 5.88 copies, in runs of 64 3.62.
+    let columns = pass.twiddle.is_some() && pass.ends[1].is_some();
+    let partly_read = if columns { PARTLY_WRITTEN } else { 0.0 };
+    let read = side(View::of(pass, digits, cut, false), partly_read, short.read);
     let written = side(View::of(pass, digits, cut, true), PARTLY_WRITTEN, short.written);
     (read + written) / 2.0
 }

@@ -26,9 +26,11 @@ const LONGEST: u64 = 1 << 30;
 /// How far the parts of a line may be from one another, as a ratio.
 const APART: u64 = 16;
 
-/// Reals of a row at most on the way to a spectrum: of rows further apart than that a tile reads parts of lines of the cache
-/// that it shares with no other for long. 2^24 reals in rows of 8192 took 4.05 copies, of 4096 3.80.
-const LONGEST_ROW: u64 = 4096;
+/// Bytes of a line, and of a row in single precision, at most on the way to a spectrum. Beyond, parts of lines of the cache
+/// that tiles share are gone before the other part is read: 2^24 reals in rows of 8192 took 4.05 copies, of 4096 3.78; in
+/// double precision 4.12, and by three passes 3.89.
+const LONGEST_OUT: u64 = 1 << 26;
+const LONGEST_ROW: u64 = 1 << 14;
 
 /// What is between the two passes is numbered when the way is taken.
 const SCRATCH: u8 = 0;
@@ -57,7 +59,12 @@ impl Chain<'_> {
         let near = |n: u64| n <= APART * (line.n / n) && line.n / n <= APART * n;
         let root = line.n.isqrt();
         let lengths = (2..=root).filter(|&n| even(n) && near(n)).flat_map(|n| [n, line.n / n]);
-        let lengths = lengths.filter(|&rows| line.back || line.n / rows <= LONGEST_ROW);
+        let real = self.problem.precision.complex_bytes() / 2;
+        if !line.back && line.n * real > LONGEST_OUT {
+            return None;
+        }
+        let long = |rows: u64| !line.back && real == 4 && line.n / rows * real > LONGEST_ROW;
+        let lengths = lengths.filter(|&rows| !long(rows));
         let ways = lengths.filter_map(|rows| self.by_rows(line, share, rows, conjugate));
         ways.min_by(|a, b| a.cost.total_cmp(&b.cost))
     }
