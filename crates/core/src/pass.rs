@@ -402,6 +402,13 @@ impl Pass {
         self.batch.iter().position(|dim| dim.at_run)
     }
 
+    /// Whether elements of the source are read again and again.
+    pub fn broadcasts(&self) -> bool {
+        let dims = self.batch.iter().chain(self.axes.iter().map(|axis| &axis.dim));
+        dims.into_iter().any(|dim| dim.n > 1 && dim.is == 0)
+            || self.ends[0].is_some_and(|fold| fold.stride == 0)
+    }
+
     /// Whether elements of a tile change places in the array that they were read from.
     pub fn moves(&self) -> bool {
         self.in_place() && self.batch.iter().any(|dim| dim.whole)

@@ -29,7 +29,7 @@ mod writes;
 use crate::cost;
 use crate::kernel::{AtRun, Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Method, Pass, TableKind};
-use crate::problem::{Direction, Storage};
+use crate::problem::{Direction, Precision, Storage};
 use crate::target::{Api, Limits};
 
 use cluster::{Cluster, Cut};
@@ -107,6 +107,8 @@ pub(crate) struct Lowering<'a> {
     shared: Option<Space>,
     /// Arrays of a convolution's lines on the way in and out, where these fold.
     lines: [Option<Space>; 2],
+    /// How many numbers have been read that a compiler is not to know to be equal; `None`: it may.
+    told_apart: Option<u64>,
     /// Where lines stand there, on each side that folds.
     rows: [Option<fold::rows::Rows>; 2],
     /// A shared array that another pass of the launch has used, and its blocks do not.
@@ -232,6 +234,7 @@ impl<'a> Lowering<'a> {
             cluster: None,
             piecewise: false,
             late: None,
+            told_apart: (pass.precision == Precision::DoubleSingle && pass.broadcasts()).then_some(0),
             conflicts: 1.0,
             exchanges: 0,
         }

@@ -1,7 +1,7 @@
 //! Numbers as arrays keep them, and as they are computed in: what a caller's array keeps in another type is converted
 //! as it comes from memory, and rounded as it goes there. What lies between passes is kept as it is computed.
 
-use crate::kernel::{Cache, Type, Value};
+use crate::kernel::{Cache, Special, Type, Value};
 use crate::problem::Storage;
 
 use super::Lowering;
@@ -27,7 +27,20 @@ impl Lowering<'_> {
         on: Option<Value>,
     ) -> Vec<Value> {
         let kept = self.b.load(ptr, offset, width, cache, on);
-        kept.into_iter().map(|x| self.b.convert(self.real, x)).collect()
+        let values = kept.into_iter().map(|x| self.b.convert(self.real, x)).collect::<Vec<_>>();
+        if self.told_apart.is_none() { values } else { values.into_iter().map(|x| self.apart(x)).collect() }
+    }
+
+    /// A number plus a 0 that no compiler knows to be 0, another one each time: of one value that is read again and again,
+    /// a driver's compiler made one product out of two, and pairs of singles lost their second halves (an error of 1e-8;
+    /// docs/notes/double-single.md).
+    fn apart(&mut self, x: Value) -> Value {
+        let count = self.told_apart.map_or(1, |count| count + 1);
+        self.told_apart = Some(count);
+        let zero = self.b.special(Special::Zero);
+        let zero = self.b.mul_const(zero, count);
+        let zero = self.b.convert(self.real, zero);
+        self.b.add(x, zero)
     }
 
     /// Stores reals as the array keeps them.
