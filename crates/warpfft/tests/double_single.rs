@@ -51,6 +51,10 @@ fn few() -> Vec<(String, Problem)> {
     add("60 reals", Fft::new([60]).r2c());
     add("60 reals back", Fft::new([60]).c2r());
     add("a cosine transform of 25", Fft::new([25]).r2r([RealKind::Dct2]));
+    // One value for all of a line, of which a compiler may know that it is one.
+    let lines = Fft::guru(&[Dim::new(12, 0, 1)], &[Dim::new(4, 1, 12)]);
+    all.push(("one value, turned".into(), lines.clone().r2r([RealKind::Dst4]).build().expect("lines")));
+    all.push(("one value".into(), lines.build().expect("lines")));
     all
 }
 

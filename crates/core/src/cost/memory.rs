@@ -10,8 +10,8 @@ use crate::pass::{Axis, Pass, PassDim};
 use crate::target::{LINE_BYTES as LINE, SECTOR_BYTES as SECTOR};
 
 /// What a byte of a sector costs that is written in part: memory reads what it lacks, and what two tiles write apart is
-/// written twice. What is read in part comes from the cache the second time.
-const PARTLY_WRITTEN: f64 = 2.7;
+/// written twice.
+const PARTLY: f64 = 2.7;
 
 /// Copies that short segments add beyond whole sectors, and what a byte of a line costs that is read or written in part.
 struct Short {
@@ -109,11 +109,12 @@ pub(super) fn segments(pass: &Pass, tile: &Tile, digits: &Digits, cut: Option<Cu
         };
         whole + short
     };
-    // Long lines of reals by columns: 2^23 in runs of 48 bytes took 5.88 copies, in runs of 64 3.62.
+    // What is read in part comes from the cache the second time, but for the columns of long lines of reals, which lie too
+    // far apart: 2^23 in runs of 48 bytes took 5.88 copies, in runs of 64 3.62.
     let columns = pass.twiddle.is_some() && pass.ends[1].is_some();
-    let partly_read = if columns { PARTLY_WRITTEN } else { 0.0 };
+    let partly_read = if columns { PARTLY } else { 0.0 };
     let read = side(View::of(pass, digits, cut, false), partly_read, short.read);
-    let written = side(View::of(pass, digits, cut, true), PARTLY_WRITTEN, short.written);
+    let written = side(View::of(pass, digits, cut, true), PARTLY, short.written);
     (read + written) / 2.0
 }
 

@@ -154,7 +154,7 @@ impl Lowering<'_> {
             self.only_if(below, seen);
         }
         let turn = n as i64 * stride;
-        let ty = if turn.unsigned_abs() > u64::from(u32::MAX / 16) { Type::U64 } else { Type::U32 };
+        let ty = distance_type(turn);
         let [turned, none] = [turn.unsigned_abs(), 0].map(|x| self.b.pure(Op::Const(x), ty, &[]));
         seen.shift += -(start as i64) * stride + turn.min(0);
         let further =
@@ -202,7 +202,7 @@ impl Lowering<'_> {
             return;
         }
         // From point k to point n - k, and never below 0: 2 most - 2 at, and a constant.
-        let ty = if 2 * n * stride > i64::from(u32::MAX) { Type::U64 } else { Type::U32 };
+        let ty = distance_type(2 * n * stride);
         let most = self.b.u32(2 * index.most as u32);
         let twice = self.b.mul_const(index.at, 2);
         let down = self.b.sub(most, twice);
@@ -262,6 +262,12 @@ impl Lowering<'_> {
             seen.on = Bound::If(Some(self.both(on, below)));
         }
     }
+}
+
+/// The type of a distance of so many elements at most, of which there may be several reals each, and several distances
+/// together.
+fn distance_type(elements: i64) -> Type {
+    if elements.unsigned_abs() > u64::from(u32::MAX / 16) { Type::U64 } else { Type::U32 }
 }
 
 /// A number as arithmetic that wraps in 32 bits has it.
