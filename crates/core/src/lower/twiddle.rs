@@ -54,7 +54,9 @@ impl Lowering<'_> {
     }
 
     /// How a table is read. By the read-only path what is worth registers from the start: the assembler moves such
-    /// loads to before barriers and loops, as early as it can. Not a convolution's factors, one for every element.
+    /// loads to before barriers and loops, as early as it can. Not a convolution's factors, one for every element, nor the
+    /// roots of what columns of reals fold to, two for every element, where they take two words: 512 of them spilled 16 to
+    /// 64 bytes in 128 registers, and need 114 without.
     pub(super) fn table_cache(&self, kind: TableKind) -> Cache {
         match kind {
             TableKind::RaderSpectrum { .. }
@@ -64,6 +66,11 @@ impl Lowering<'_> {
             | TableKind::BandRows { .. } => Cache::Default,
             TableKind::Chirp { .. } | TableKind::BandIn { .. } | TableKind::BandOut { .. }
                 if self.convolves() =>
+            {
+                Cache::Default
+            }
+            TableKind::Roots { .. }
+                if self.real == Type::F64 && self.staged(true) && self.pass.twiddle.is_some() =>
             {
                 Cache::Default
             }
