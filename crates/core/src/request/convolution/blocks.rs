@@ -19,6 +19,14 @@ const LENGTHS: [u64; 15] = [24, 32, 36, 40, 48, 56, 64, 72, 80, 96, 112, 128, 14
 /// Shapes of blocks that are scheduled, of those that promise to be cheap.
 const TRIED: usize = 64;
 
+/// A length of which blocks of as many rows are not taken: 256 x 256 and a kernel of 9 x 9 took 3.33 copies by 32 x 32, where
+/// 2.35 is the most of seven others (`docs/notes/windows-and-convolution.md`).
+const NOT_SQUARE: u64 = 32;
+/// What part of the expected time images take whose sides are equal, up to so many points and beyond: 64 x 64 and 5 x 5 took
+/// 1.72 copies by 36 x 36 and 1.71 by 24 x 24, and 1.95 to 2.35 where sides differ; 1024 x 1024 and 31 x 31 3.33 by 144 x 144 and
+/// 3.71 by 80 x 144.
+const SQUARE: (u64, f64, f64) = (40, 0.84, 0.95);
+
 /// Blocks whose costs differ by no more are alike, and the shortest of them taken, of which more are under way at once: of
 /// 8192 points and a kernel of 129, blocks of 512 took 1.30 copies and of 1024 1.45, where the model has them equal.
 const ALIKE: f64 = 1.03;
@@ -83,7 +91,7 @@ impl Convolution {
             None => Some(points[0] as f64 * (points[0] as f64).log2() / kept(points) as f64),
             Some(limits) => {
                 let one = Self { kernels: 1, ..self.clone() };
-                Some(moved(&one.cut(along, points).ok()?.part, limits)? / results)
+                Some(square(points) * moved(&one.cut(along, points).ok()?.part, limits)? / results)
             }
         };
         // Blocks that end beyond the last result take as long as others.
@@ -103,7 +111,7 @@ impl Convolution {
                 let one = Self { kernels: 1, block: Some(vec![0]), ..self.clone() };
                 let padded = one.lengths(along, Some(limits)).ok()?;
                 let part = one.whole(along, &padded).ok()?.part;
-                moved(&part, limits).map(|all| all / results)
+                moved(&part, limits).map(|all| square(&padded) * all / results)
             }
         };
         whole.is_none_or(|whole| least < whole).then_some(points)
@@ -133,6 +141,7 @@ impl Convolution {
             shapes = shapes.iter().flat_map(with).collect();
         }
         // What is not cut anywhere is no block.
+        shapes.retain(|(.., shape)| shape[..] != [NOT_SQUARE; 2]);
         shapes.retain(|(.., shape)| {
             along.iter().zip(shape).any(|(own, &n)| own.len.div_ceil(n - own.k + 1) > 1)
         });
@@ -165,6 +174,16 @@ impl Convolution {
             padded: points.to_vec(),
             shape,
         })
+    }
+}
+
+/// What equal sides make of the expected time.
+fn square(points: &[u64]) -> f64 {
+    let (small, of_small, of_large) = SQUARE;
+    match *points {
+        [a, b] if a == b && a <= small => of_small,
+        [a, b] if a == b => of_large,
+        _ => 1.0,
     }
 }
 
