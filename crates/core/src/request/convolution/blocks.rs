@@ -21,7 +21,7 @@ const LENGTHS: [u64; 14] = [24, 32, 36, 40, 48, 56, 64, 72, 80, 96, 128, 144, 16
 const TRIED: usize = 64;
 
 /// A length of which blocks of as many rows are not taken: 256 x 256 and a kernel of 9 x 9 took 3.33 copies by 32 x 32, where
-/// 2.35 is the most of seven others (`docs/notes/windows-and-convolution.md`).
+/// 2.35 is the most of seven others, in f32 (`docs/notes/windows-and-convolution.md`).
 const NOT_SQUARE: u64 = 32;
 /// What part of the expected time images take whose sides are equal, up to so many points and beyond: 64 x 64 and 5 x 5 took
 /// 1.72 copies by 36 x 36 and 1.71 by 24 x 24, and 1.95 to 2.35 where sides differ; 1024 x 1024 and 31 x 31 3.33 by 144 x 144 and
@@ -152,8 +152,8 @@ impl Convolution {
             };
             shapes = shapes.iter().flat_map(with).collect();
         }
+        shapes.retain(|(.., shape)| self.precision != Precision::F32 || shape[..] != [NOT_SQUARE; 2]);
         // What is not cut anywhere is no block.
-        shapes.retain(|(.., shape)| shape[..] != [NOT_SQUARE; 2]);
         shapes.retain(|(.., shape)| {
             along.iter().zip(shape).any(|(own, &n)| own.len.div_ceil(n - own.k + 1) > 1)
         });
