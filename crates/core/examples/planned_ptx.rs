@@ -1,7 +1,6 @@
 //! Writes the PTX of a spread of planned kernels for sm_75, sm_80 and sm_90 into a folder, for the assembler to
-//! judge: `cargo run --example planned_ptx -- FOLDER && .ci/ptxas FOLDER`. After the folder, precisions to write: `f32`,
-//! `f64`, `double-single`. Unless some are named, pairs of singles are written for sm_75 alone, where doubles are slow: they
-//! take the assembler longer than all else together.
+//! judge: `cargo run --example planned_ptx -- FOLDER && .ci/ptxas FOLDER`. After the folder, precisions to write, unless
+//! all: `f32`, `f64`, `double-single`.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -105,16 +104,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("usage: planned_ptx FOLDER")?;
     std::fs::create_dir_all(&folder)?;
     let wanted: Vec<String> = std::env::args().skip(2).collect();
-    let taken = |precision: Precision, sm: u32| {
-        let usual = wanted.is_empty() && (precision != Precision::DoubleSingle || sm == 75);
-        usual || wanted.iter().any(|name| name == precision.name())
-    };
+    let taken =
+        |precision: &Precision| wanted.is_empty() || wanted.iter().any(|name| name == precision.name());
     let all = [Precision::F32, Precision::F64, Precision::DoubleSingle];
+    let precisions: Vec<Precision> = all.into_iter().filter(taken).collect();
     let mut seen = HashSet::new();
     for limits in [Limits::h200(), Limits::a100(), Limits::t4()] {
         let Api::Ptx { sm } = limits.api else { continue };
-        let precisions = all.into_iter().filter(|&precision| taken(precision, sm));
-        let asked = precisions.map(|precision| problems(precision, &limits));
+        let asked = precisions.iter().map(|&precision| problems(precision, &limits));
         let asked = asked.collect::<Result<Vec<_>, _>>()?;
         for problem in asked.into_iter().flatten() {
             for kernel in &compile(&problem, &limits)?.kernels {

@@ -15,7 +15,7 @@ const KERNELS: [u64; 2] = [2, 64];
 /// A signal of fewer blocks is not cut.
 const FEWEST: u64 = 3;
 /// Lengths of the blocks of images and volumes: of rows of 12, 64 x 64 points took 2.54 copies, of 36 1.73. Not 112, which took
-/// 1.17 to 1.30 times what is expected, in three images.
+/// 1.17 to 1.30 times what is expected in three shapes.
 const LENGTHS: [u64; 14] = [24, 32, 36, 40, 48, 56, 64, 72, 80, 96, 128, 144, 160, 256];
 /// Shapes of blocks that are scheduled, of those that promise to be cheap.
 const TRIED: usize = 64;
@@ -25,7 +25,7 @@ const TRIED: usize = 64;
 const NOT_SQUARE: u64 = 32;
 /// What part of the expected time images take whose sides are equal, up to so many points and beyond: 64 x 64 and 5 x 5 took
 /// 1.72 copies by 36 x 36 and 1.71 by 24 x 24, and 1.95 to 2.35 where sides differ; 1024 x 1024 and 31 x 31 3.33 by 144 x 144 and
-/// 3.71 by 80 x 144. Timed in f32 alone.
+/// 3.71 by 80 x 144. Timed in f32 alone, of real data.
 const SQUARE: (u64, f64, f64) = (40, 0.84, 0.95);
 
 /// Blocks whose costs differ by no more are alike, and the shortest of them taken, of which more are under way at once: of
