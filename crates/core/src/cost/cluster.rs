@@ -64,10 +64,17 @@ pub(super) fn hand_over(cluster: u32, stages: usize, uneven: usize, block_bytes:
 /// the more so in large clusters. On the H200, of 65536 reals, 512^2, 64^3, 256^3 and 512^3 (`docs/notes/real-data.md`).
 ///
 /// Lines of which a multiprocessor holds few blocks wait for one another: 2^19 reals by one resident block take 3.27 copies,
-/// in f64 2^17 by two 2.76 and back 2.47, 2^18 by one 3.40.
-pub(super) fn folds([reads, writes]: [bool; 2], planes: bool, cluster: u32, resident: u32) -> f64 {
+/// in f64 2^17 by two 2.76 and back 2.47, 2^18 by one 3.40. So do several lines: channels of 4096 reals took 2.04 to 3.15
+/// copies where 1.45 were expected.
+pub(super) fn folds(
+    [reads, writes]: [bool; 2],
+    (planes, several): (bool, bool),
+    cluster: u32,
+    resident: u32,
+) -> f64 {
     let waits = match resident {
         _ if planes || !(reads || writes) => 0.0,
+        _ if several => 0.9,
         1 => 1.0,
         2 => 0.6,
         _ => 0.1,

@@ -96,9 +96,11 @@ impl Model<'_> {
         let ahead = if per_thread > 24 || wide { 45 } else { 12 };
         let told = if self.twiddled { fit(registers + ahead * words) } else { blocks };
         // What it is told of, the assembler shares the file out to as it does: by blocks of whole fours of warps.
-        let told = told
-            .min(limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup) / registers)
-            .max(1);
+        let shared_out = (file / registers).max(1);
+        let told = told.min(shared_out);
+        // Where it cannot be told of a second block, it was seen to take what keeps that out: 400 threads of 1000 points
+        // took 77 registers, 72 were left.
+        let blocks = if blocks == 2 { blocks.min(shared_out) } else { blocks };
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
         let beside = if wide { scratch } else { scratch / 2 };

@@ -1,6 +1,6 @@
 //! One frequency and its mirror image: what a spectrum of reals, and all that follows from it, is made of.
 
-use crate::kernel::{Cmp, Cx, Value};
+use crate::kernel::{Cmp, Cx, Op, Type, Value};
 use crate::lower::Lowering;
 use crate::pass::{Carry, Fold, Formula, TableKind};
 use crate::problem::RealKind;
@@ -212,6 +212,18 @@ impl Lowering<'_> {
         }
     }
 
+    /// Whether no frequency of an item is its own mirror image. Of halves, item 0 has both that are; of other lines of an even
+    /// length, which stand alone in their tiles, the middle one is an item of its own.
+    fn is_inner(&mut self, fold: &Fold, k: Value) -> Value {
+        let points = fold.points();
+        let inner = self.is_not(k, 0);
+        if matches!(fold.carry, Carry::Halves) || !points.is_multiple_of(2) {
+            return inner;
+        }
+        let below = self.is_not(k, points / 2);
+        self.b.pure(Op::And, Type::Bool, &[inner, below])
+    }
+
     /// Where a frequency is not its own mirror image in the middle.
     fn unpaired(&mut self, points: u64, k: Value, on: Option<Value>) -> Option<Value> {
         if !points.is_multiple_of(2) {
@@ -224,7 +236,7 @@ impl Lowering<'_> {
     /// What memory holds of an item, and the factor that it meets.
     pub(super) fn bins_taken(&mut self, fold: &Fold, item: &Item) -> Vec<Value> {
         let points = fold.points();
-        let (k, inner) = (item.index, self.is_not(item.index, 0));
+        let (k, inner) = (item.index, self.is_inner(fold, item.index));
         if let (Formula::Spectrum { conjugate }, true) = (fold.formula, item.own.lines[0].twins) {
             let both = self.get_twins(&item.own.lines[0], k, item.on);
             let zero = self.b.float(self.real, 0.0);
@@ -252,7 +264,7 @@ impl Lowering<'_> {
         let points = fold.points();
         let k = item.index;
         let mirror = self.mirrored(points, k);
-        let inner = self.is_not(k, 0);
+        let inner = self.is_inner(fold, k);
         let paired = self.also(item.on, inner);
         let taken: Vec<Cx> = taken.chunks(2).map(|x| Cx { re: x[0], im: x[1] }).collect();
         let (own, image, image_on) = match taken[..] {

@@ -16,6 +16,11 @@ use super::{Chain, Side};
 /// Points of a line at most where it does not fit the chip: indices along it count in 32 bits.
 const LONGEST: u64 = 1 << 30;
 
+/// What lines of an even length may be expected to take in pairs, over what they take as halves, on the way to a spectrum and
+/// back. On the H200, of 18 kinds of channels each (`docs/notes/layouts.md`), pairs did a little worse than the model has it
+/// on the way there, and better on the way back.
+const PAIRED: [f64; 2] = [0.98, 1.05];
+
 /// Lines of reals along one dimension, from one side to another.
 pub(super) struct Line {
     pub formula: Formula,
@@ -135,7 +140,7 @@ impl Line {
 impl Chain<'_> {
     /// The passes of lines.
     pub(super) fn line(&mut self, line: &Line) -> Result<(), Error> {
-        for (at, share) in line.shares().into_iter().enumerate() {
+        for (at, share) in self.carried(line).into_iter().enumerate() {
             if at > 0 {
                 let pass = Some(self.passes.len());
                 self.detours.push(Detour { cause: Cause::LineLeft, pass, region: None });
@@ -161,9 +166,34 @@ impl Chain<'_> {
         Ok(())
     }
 
+    /// How lines are carried: as is expected to take the least, or as usual where no other way is one pass.
+    fn carried(&self, line: &Line) -> Vec<Share> {
+        let mut ways = line.ways_to_carry();
+        if ways.len() == 1 {
+            return ways.remove(0);
+        }
+        let lines: u64 = ways[0].iter().map(Share::lines).sum();
+        let cost = |shares: &[Share]| {
+            let part = |share: &Share| Some(self.cost_of(line, share)? * share.lines() as f64 / lines as f64);
+            shares.iter().map(part).sum::<Option<f64>>().unwrap_or(f64::INFINITY)
+        };
+        let costs: Vec<f64> = ways.iter().map(|shares| cost(shares)).collect();
+        let least = (1..ways.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap_or(0);
+        ways.swap_remove(if costs[least] < costs[0] * PAIRED[usize::from(line.back)] { least } else { 0 })
+    }
+
     /// Copies that the one pass of lines takes which are all carried in one way; `None` where there is no such pass.
     pub(super) fn cost(&self, line: &Line) -> Option<f64> {
-        let [share] = &line.shares()[..] else { return None };
+        let ways = line.ways_to_carry().into_iter();
+        let costs = ways.filter_map(|shares| match &shares[..] {
+            [share] => self.cost_of(line, share),
+            _ => None,
+        });
+        costs.min_by(f64::total_cmp)
+    }
+
+    /// Copies that the one pass of lines takes which are carried so.
+    fn cost_of(&self, line: &Line, share: &Share) -> Option<f64> {
         let (pass, _) = self.on_chip(line, share)?;
         tile::choose(&pass, self.limits).map(|choice| choice.cost)
     }

@@ -1,7 +1,7 @@
 //! Lines by how complex points carry them: as halves, in pairs, or alone; and what memory has to be seen as for it.
 
 use crate::function::Functions;
-use crate::pass::{Carry, Operand, PassDim};
+use crate::pass::{Carry, Formula, Operand, PassDim};
 use crate::problem::{Dim, Format};
 
 use super::applied::Applied;
@@ -21,37 +21,55 @@ pub(super) struct Share {
 }
 
 impl Line {
-    /// How lines are carried: as halves where their sequence has an even length, else in pairs, and the last of an odd
-    /// number alone.
-    pub fn shares(&self) -> Vec<Share> {
+    /// The ways to carry the lines that are worth a price, the usual one first: as halves where their sequence has an even
+    /// length, else in pairs. Of channels, neighbours lie side by side: lines of an even length may go in pairs too,
+    /// whose reals one access moves.
+    pub fn ways_to_carry(&self) -> Vec<Vec<Share>> {
         let batch = self.repeated();
-        let functions = &self.applied.functions;
-        let share = |carry, batch, functions, across| {
-            let (from, to) = (self.from.operand, self.to.operand);
-            Share { carry, batch, from, to, functions, across }
-        };
-        if self.formula.turned() || self.formula.sequence(self.n).is_multiple_of(2) {
-            return vec![share(Carry::Halves, batch, functions.clone(), None)];
+        let known = (0..batch.len()).filter(|&d| !batch[d].at_run && batch[d].n > 1);
+        if self.formula.turned() {
+            return vec![vec![self.share(Carry::Halves, batch)]];
+        }
+        if self.formula.sequence(self.n).is_multiple_of(2) {
+            let beside = |dim: &PassDim| [dim.is, dim.os].contains(&1);
+            let spectrum = matches!(self.formula, Formula::Spectrum { .. });
+            let mut ways = vec![vec![self.share(Carry::Halves, batch.clone())]];
+            if spectrum && self.beside.is_empty() {
+                ways.extend(known.filter(|&d| beside(&batch[d])).map(|d| self.pairs(&batch, d)));
+            }
+            return ways;
         }
         // Of an even number of lines none is left; where the number is not known yet, there may be one.
-        let known = (0..batch.len()).filter(|&d| !batch[d].at_run);
         let paired = known.max_by_key(|&d| (batch[d].n.is_multiple_of(2), batch[d].n));
-        let Some(d) = paired else { return vec![share(Carry::Single, batch, functions.clone(), None)] };
+        vec![match paired {
+            Some(d) => self.pairs(&batch, d),
+            None => vec![self.share(Carry::Single, batch)],
+        }]
+    }
+
+    /// All lines, carried in one way.
+    fn share(&self, carry: Carry, batch: Vec<PassDim>) -> Share {
+        let (from, to) = (self.from.operand, self.to.operand);
+        Share { carry, batch, from, to, functions: self.applied.functions.clone(), across: None }
+    }
+
+    /// Pairs of neighbours along a dimension, and the last of an odd number alone.
+    fn pairs(&self, batch: &[PassDim], d: usize) -> Vec<Share> {
         let PassDim { n, is, os, of, .. } = batch[d];
-        let mut pairs = batch.clone();
+        let mut pairs = batch.to_vec();
         pairs[d] = PassDim { n: n / 2, is: 2 * is, os: 2 * os, ..batch[d] };
         pairs.retain(|dim| dim.n > 1 || dim.at_run);
-        let mut all = vec![share(Carry::Rows([is, os]), pairs, functions.clone(), of)];
+        let mut all = vec![Share { across: of, ..self.share(Carry::Rows([is, os]), pairs) }];
         if !n.is_multiple_of(2) {
-            let mut rest = batch;
+            let mut rest = batch.to_vec();
             rest.remove(d);
             let moved = |operand: Operand, stride: i64| {
                 let offset = i128::from(operand.offset) + i128::from(stride) * i128::from(n - 1);
                 Operand { offset: offset as u64, ..operand }
             };
-            let left = functions.at_index(of, n - 1);
-            let one = share(Carry::Single, rest, left, None);
-            all.push(Share { from: moved(one.from, is), to: moved(one.to, os), ..one });
+            let one = self.share(Carry::Single, rest);
+            let functions = one.functions.at_index(of, n - 1);
+            all.push(Share { from: moved(one.from, is), to: moved(one.to, os), functions, ..one });
         }
         all
     }
@@ -79,6 +97,12 @@ pub(super) struct Points {
 }
 
 impl Share {
+    /// Lines.
+    pub fn lines(&self) -> u64 {
+        let together = if matches!(self.carry, Carry::Rows(_)) { 2 } else { 1 };
+        self.batch.iter().map(|dim| dim.n).product::<u64>() * together
+    }
+
     /// Distances along the dimensions beside the lines and those that they are repeated over.
     pub fn strides(&self, line: &Line, writes: bool) -> Vec<i64> {
         let side = |is, os| if writes { os } else { is };
