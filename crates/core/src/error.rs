@@ -1,49 +1,12 @@
 //! The one error type of the compiler. Every variant carries what was expected, what was given and what would
 //! work.
 
-use std::fmt;
+mod message;
+mod place;
 
-/// Which tensor of a problem a dimension belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Tensor {
-    /// The dimensions to transform.
-    Transform,
-    /// The dimensions to repeat over.
-    Batch,
-}
+pub use place::{Side, Tensor};
 
-/// Which end of a transform an address or a buffer belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// What is read.
-    Input,
-    /// What is written.
-    Output,
-    /// The factors of the frequencies.
-    Filter,
-    /// The scratch memory between passes.
-    Workspace,
-}
-
-impl fmt::Display for Tensor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Transform => "transform",
-            Self::Batch => "batch",
-        })
-    }
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Input => "input",
-            Self::Output => "output",
-            Self::Filter => "filter",
-            Self::Workspace => "workspace",
-        })
-    }
-}
+use message::{in_place_reals, valid_axes};
 
 /// Why a request, a plan or a kernel was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -601,29 +564,4 @@ pub enum Error {
         /// What to ask instead.
         would_work: String,
     },
-}
-
-fn in_place_reals(
-    uneven: &Option<(i64, i64)>,
-    along: &Option<(i64, i64)>,
-    offsets: &(u64, u64),
-    format: crate::problem::Format,
-) -> String {
-    match (uneven, along) {
-        (Some((real, complex)), _) => {
-            format!("a stride of {real} reals meets one of {complex} complex numbers")
-        }
-        (_, Some((real, complex))) => {
-            format!("the halved dimension has strides {real} and {complex}, not 1 and 1")
-        }
-        _ if format != crate::problem::Format::Interleaved => format!("the complex side is {format:?}"),
-        _ => format!("offset {} in reals meets {} in complex numbers", offsets.0, offsets.1),
-    }
-}
-
-fn valid_axes(rank: usize) -> String {
-    match rank {
-        0 => "none: the array has no axes".into(),
-        _ => format!("-{rank} to {}", rank - 1),
-    }
 }
