@@ -471,14 +471,6 @@ pub enum Error {
         /// The axis, counted from 0.
         axis: usize,
     },
-    /// No device of that name or kind can be used.
-    #[error("device {device} is not available: {reason}")]
-    DeviceAbsent {
-        /// The device asked for.
-        device: String,
-        /// Why it is absent, and what would bring it.
-        reason: String,
-    },
     /// The device lacks a resource that the plan needs.
     #[error(
         "{what} needs {needed}, the device has {available}; a smaller transform or a larger device works"
@@ -498,34 +490,6 @@ pub enum Error {
         device: String,
         /// Bytes asked for.
         bytes: u64,
-    },
-    /// The device stopped working; nothing on it can be used any more.
-    #[error("device {device} was lost: {detail}; open it anew and make its plans again")]
-    DeviceLost {
-        /// The device.
-        device: String,
-        /// What the driver said.
-        detail: String,
-    },
-    /// A driver refused a kernel: a bug of ours or of the driver's.
-    #[error("device {device} refused kernel {kernel}, a bug to report with this log: {log}")]
-    Compile {
-        /// The device.
-        device: String,
-        /// The kernel's name.
-        kernel: String,
-        /// What the driver's compiler said.
-        log: String,
-    },
-    /// A caller's buffer is too small.
-    #[error("the {which} buffer holds {got} bytes; this plan needs at least {needed}")]
-    BufferTooSmall {
-        /// Which buffer.
-        which: Side,
-        /// Bytes needed.
-        needed: u64,
-        /// Bytes given.
-        got: u64,
     },
     /// Something that a device cannot do.
     #[error("{what} is not supported by {device}; {would_work}")]
