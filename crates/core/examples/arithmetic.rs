@@ -10,7 +10,6 @@
 //! the guards of WGSL; last the bound on errors in f32, in its units.
 
 #[path = "../tests/common/mod.rs"]
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
 use common::{Case, rows};

@@ -1,6 +1,5 @@
 //! Double-single arithmetic on the simulator: every kind of pass within the bound that problems state.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
 use common::{Case, packed, rows};

@@ -1,10 +1,9 @@
 //! Windows (padding, cropping, shifts) of real data on the simulator: against plain loops around a whole transform.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 mod definitions;
 
-use common::C64;
+use common::{C64, build, limits::small_browser as small};
 use rand::Rng;
 use rand::prelude::IndexedRandom;
 use warpfft_core::error::{Error, Side};
@@ -15,11 +14,6 @@ use warpfft_core::problem::{Dim, Format, Kind, Placement, Problem, RealKind, Sto
 use warpfft_core::program::{Compiled, Program};
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
-
-/// A device whose blocks hold little, so that lines of a few hundred reals take several passes.
-fn small() -> Limits {
-    Limits { shared_bytes: 2048, shared_per_sm: 8192, max_threads: 128, ..Limits::webgpu_min() }
-}
 
 /// Points of the dimensions to transform on both sides, were all of them in memory.
 fn points(problem: &Problem) -> Vec<[u64; 2]> {
@@ -113,10 +107,6 @@ fn check_program(problem: &Problem, program: &Program, limits: &Limits) {
     // What lies between elements is compared as well, and is not the transform's: it is larger than its own.
     let tolerance = problem.error_bound() * 2.0;
     assert!(error < tolerance, "{what}: relative error {error:.2e}, {tolerance:.2e} allowed");
-}
-
-fn build(fft: Fft) -> Problem {
-    fft.build().expect("it is possible")
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! Windows (padding, cropping, shifts) on the simulator: against plain loops around a whole transform, with guards around
 //! all that is not the problem's to write.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
-use common::{C64, packed};
+use common::{C64, build, limits::small, packed};
 use rand::Rng;
 use rand::prelude::IndexedRandom;
 use warpfft_core::error::{Error, Side};
@@ -15,11 +14,6 @@ use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Proble
 use warpfft_core::program::Compiled;
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
-
-/// A device that holds 256 points a block in single precision.
-fn small() -> Limits {
-    Limits { shared_bytes: 2048, max_threads: 64, max_cluster: 1, name: "small".into(), ..Limits::h200() }
-}
 
 /// Indices of an array, the last one fastest.
 fn indices(shape: &[u64]) -> Vec<Vec<u64>> {
@@ -72,10 +66,6 @@ fn check(problem: &Problem, limits: &Limits) -> Report {
     let tolerance = computed.max(written.unit());
     assert!(error < tolerance, "{what}: relative error {error:.2e}");
     report
-}
-
-fn build(fft: Fft) -> Problem {
-    fft.build().expect("it is possible")
 }
 
 #[test]
