@@ -3,7 +3,8 @@
 mod common;
 mod definitions;
 
-use common::{C64, build, limits::small_browser as small};
+use common::limits::{lengths, small_browser as small};
+use common::{C64, build};
 use rand::Rng;
 use rand::prelude::IndexedRandom;
 use warpfft_core::error::{Error, Side};
@@ -140,14 +141,7 @@ fn every_window_of_short_rows() {
 
 #[test]
 fn rows_of_one_pass_and_of_several() {
-    for (n, limits) in [
-        (64, Limits::h200()),
-        (77, Limits::h200()),
-        (1018, Limits::h200()),
-        (1024, small()),
-        (1215, small()),
-        (1022, small()),
-    ] {
+    for (n, limits) in lengths(&[64, 77, 1018], &small(), &[1024, 1215, 1022]) {
         let rows = || Fft::new([n]).batch(3);
         let half = half(n);
         for fft in [

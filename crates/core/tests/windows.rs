@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::{C64, build, limits::small, packed};
+use common::limits::{lengths, small};
+use common::{C64, build, packed};
 use rand::Rng;
 use rand::prelude::IndexedRandom;
 use warpfft_core::error::{Error, Side};
@@ -86,16 +87,7 @@ fn every_window_of_short_rows() {
 #[test]
 fn shifts_pads_and_crops_of_every_kind_of_pass() {
     // One pass, parts that are coprime, Rader, Bluestein, two passes, a chirp in three.
-    for (n, limits) in [
-        (64, Limits::h200()),
-        (77, Limits::h200()),
-        (37, Limits::h200()),
-        (1013, Limits::h200()),
-        (8192, Limits::h200()),
-        (1024, small()),
-        (960, small()),
-        (331, small()),
-    ] {
+    for (n, limits) in lengths(&[64, 77, 37, 1013, 8192], &small(), &[1024, 960, 331]) {
         let rows = || Fft::new([n]).batch(2);
         let problems = [
             rows().shift_input(),

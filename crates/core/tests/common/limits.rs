@@ -23,3 +23,9 @@ pub fn small_cache() -> Limits {
         ..Limits::h200()
     }
 }
+
+/// Lengths, each with the device to try it on: these with all of an H200, those with a small device.
+pub fn lengths(whole: &[u64], small: &Limits, several: &[u64]) -> Vec<(u64, Limits)> {
+    let on = |limits: &Limits, n: &[u64]| n.iter().map(|&n| (n, limits.clone())).collect::<Vec<_>>();
+    [on(&Limits::h200(), whole), on(small, several)].concat()
+}
