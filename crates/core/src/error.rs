@@ -1,49 +1,12 @@
 //! The one error type of the compiler. Every variant carries what was expected, what was given and what would
 //! work.
 
-use std::fmt;
+mod message;
+mod place;
 
-/// Which tensor of a problem a dimension belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Tensor {
-    /// The dimensions to transform.
-    Transform,
-    /// The dimensions to repeat over.
-    Batch,
-}
+pub use place::{Side, Tensor};
 
-/// Which end of a transform an address or a buffer belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// What is read.
-    Input,
-    /// What is written.
-    Output,
-    /// The factors of the frequencies.
-    Filter,
-    /// The scratch memory between passes.
-    Workspace,
-}
-
-impl fmt::Display for Tensor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Transform => "transform",
-            Self::Batch => "batch",
-        })
-    }
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Input => "input",
-            Self::Output => "output",
-            Self::Filter => "filter",
-            Self::Workspace => "workspace",
-        })
-    }
-}
+use message::{in_place_reals, valid_axes};
 
 /// Why a request, a plan or a kernel was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -508,14 +471,6 @@ pub enum Error {
         /// The axis, counted from 0.
         axis: usize,
     },
-    /// No device of that name or kind can be used.
-    #[error("device {device} is not available: {reason}")]
-    DeviceAbsent {
-        /// The device asked for.
-        device: String,
-        /// Why it is absent, and what would bring it.
-        reason: String,
-    },
     /// The device lacks a resource that the plan needs.
     #[error(
         "{what} needs {needed}, the device has {available}; a smaller transform or a larger device works"
@@ -535,34 +490,6 @@ pub enum Error {
         device: String,
         /// Bytes asked for.
         bytes: u64,
-    },
-    /// The device stopped working; nothing on it can be used any more.
-    #[error("device {device} was lost: {detail}; open it anew and make its plans again")]
-    DeviceLost {
-        /// The device.
-        device: String,
-        /// What the driver said.
-        detail: String,
-    },
-    /// A driver refused a kernel: a bug of ours or of the driver's.
-    #[error("device {device} refused kernel {kernel}, a bug to report with this log: {log}")]
-    Compile {
-        /// The device.
-        device: String,
-        /// The kernel's name.
-        kernel: String,
-        /// What the driver's compiler said.
-        log: String,
-    },
-    /// A caller's buffer is too small.
-    #[error("the {which} buffer holds {got} bytes; this plan needs at least {needed}")]
-    BufferTooSmall {
-        /// Which buffer.
-        which: Side,
-        /// Bytes needed.
-        needed: u64,
-        /// Bytes given.
-        got: u64,
     },
     /// Something that a device cannot do.
     #[error("{what} is not supported by {device}; {would_work}")]
@@ -601,29 +528,4 @@ pub enum Error {
         /// What to ask instead.
         would_work: String,
     },
-}
-
-fn in_place_reals(
-    uneven: &Option<(i64, i64)>,
-    along: &Option<(i64, i64)>,
-    offsets: &(u64, u64),
-    format: crate::problem::Format,
-) -> String {
-    match (uneven, along) {
-        (Some((real, complex)), _) => {
-            format!("a stride of {real} reals meets one of {complex} complex numbers")
-        }
-        (_, Some((real, complex))) => {
-            format!("the halved dimension has strides {real} and {complex}, not 1 and 1")
-        }
-        _ if format != crate::problem::Format::Interleaved => format!("the complex side is {format:?}"),
-        _ => format!("offset {} in reals meets {} in complex numbers", offsets.0, offsets.1),
-    }
-}
-
-fn valid_axes(rank: usize) -> String {
-    match rank {
-        0 => "none: the array has no axes".into(),
-        _ => format!("-{rank} to {}", rank - 1),
-    }
 }

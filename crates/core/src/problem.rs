@@ -8,6 +8,7 @@
 mod address;
 mod blocks;
 mod bound;
+mod canonical;
 mod count;
 mod filter;
 mod functions;
@@ -17,7 +18,7 @@ mod validate;
 mod window;
 mod zoom;
 
-pub(crate) use validate::continuing_pair;
+pub(crate) use canonical::continuing_pair;
 
 use std::ops::Range;
 

@@ -1,10 +1,9 @@
 //! Convolutions that do not fit on the chip, on the simulator with limits so small that short ones do not: against the
 //! reference, without races, in as few passes as they say, and what those move.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
-use common::{Case, Workspace, rows, run_in};
+use common::{Case, Workspace, limits::small, rows, run_in};
 use warpfft_core::kernel::simulate::{Options, Report};
 use warpfft_core::pass::{Method, PartKind};
 use warpfft_core::plan::Plan;
@@ -13,11 +12,6 @@ use warpfft_core::program::{Compiled, Program};
 use warpfft_core::request::Fft;
 use warpfft_core::target::{Api, Limits};
 use warpfft_core::{compile, emit};
-
-/// A device that holds 256 points a block in single precision.
-fn small() -> Limits {
-    Limits { shared_bytes: 2048, max_threads: 64, max_cluster: 1, name: "small".into(), ..Limits::h200() }
-}
 
 /// The parts of a padded length in several passes.
 fn parts(compiled: &Compiled) -> Vec<u64> {

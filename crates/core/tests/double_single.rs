@@ -1,6 +1,5 @@
 //! Double-single arithmetic on the simulator: every kind of pass within the bound that problems state.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
 use common::{Case, packed, rows};
@@ -94,31 +93,5 @@ fn no_doubles_are_left() {
             let refused = compile(&wide, &limits).expect_err("there are no doubles").to_string();
             assert!(refused.contains("double-single"), "{refused}");
         }
-    }
-}
-
-/// Errors in units of each arithmetic, for the notes.
-#[test]
-#[ignore = "prints figures"]
-fn figures() {
-    let lens = std::env::var("LENS").unwrap_or_else(|_| {
-        "2 4 8 16 31 32 37 43 64 127 128 240 256 1000 1009 1024 4096 8191 16384 65536 262144".into()
-    });
-    for n in lens.split(' ').map(|n| n.parse::<u64>().expect("a length")) {
-        let batch = (1_u64 << 14).div_ceil(n).min(512);
-        print!("{n:7}");
-        for (precision, limits, unit) in [
-            (Precision::F32, Limits::h200(), 2_f64.powi(-24)),
-            (Precision::F64, Limits::h200(), 2_f64.powi(-53)),
-            (Precision::DoubleSingle, Limits::h200(), 2_f64.powi(-48)),
-            (Precision::DoubleSingle, Limits::vulkan_min(), 2_f64.powi(-48)),
-        ] {
-            let problem = rows(n, batch, precision);
-            let program = compile(&problem, &limits).expect("it is possible");
-            let (error, report) = Case::new(&problem).error(&program, &limits, "figures");
-            let per = |count: u64| count as f64 / problem.elements() as f64;
-            print!(" | {error:.2e} {:5.2} {:6.0}", error / unit, per(report.instructions));
-        }
-        println!(" | {:.2}", rows(n, batch, Precision::F32).error_bound() * 2_f64.powi(24));
     }
 }

@@ -1,23 +1,13 @@
 //! What an explanation says beside the passes: what a layout asks for, and what is left open.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
-use common::Case;
+use common::{Case, build, limits::small};
 use warpfft_core::explain::{Cause, Explanation, explain};
 use warpfft_core::problem::{Dim, Format, Precision, Problem, RealKind, Storage};
 use warpfft_core::program::{Compiled, compile};
 use warpfft_core::request::{Convolution, Fft, Mode};
 use warpfft_core::target::Limits;
-
-/// A device whose blocks hold 256 points in single precision.
-fn small() -> Limits {
-    Limits { shared_bytes: 2048, max_threads: 64, max_cluster: 1, name: "small".into(), ..Limits::h200() }
-}
-
-fn build(fft: Fft) -> Problem {
-    fft.build().expect("it is possible")
-}
 
 fn of(problem: &Problem) -> Explanation {
     explain(problem, &small()).unwrap_or_else(|error| panic!("{problem:?}: {error}"))

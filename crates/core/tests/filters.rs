@@ -1,9 +1,8 @@
 //! Convolutions and correlations on the simulator: prepared spectra and all parts, against sums.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
-use common::{C64, Workspace};
+use common::{C64, Workspace, limits::small};
 use rand::Rng;
 use rand::prelude::IndexedRandom;
 use warpfft_core::error::Error;
@@ -13,11 +12,6 @@ use warpfft_core::problem::{Format, Precision, Problem};
 use warpfft_core::program::Compiled;
 use warpfft_core::request::{Convolution, Convolved, Mode};
 use warpfft_core::target::Limits;
-
-/// A device that holds 256 points a block in single precision.
-fn small() -> Limits {
-    Limits { shared_bytes: 2048, max_threads: 64, max_cluster: 1, name: "small".into(), ..Limits::h200() }
-}
 
 /// Indices of an array, the last one fastest.
 fn indices(shape: &[u64]) -> Vec<Vec<i64>> {

@@ -1,9 +1,8 @@
 //! All of the spectrum of reals on the simulator: against transforms in f64, in the passes and bytes that reals take.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
-use common::C64;
+use common::{C64, limits::small};
 use warpfft_core::error::{Error, Side};
 use warpfft_core::explain::explain;
 use warpfft_core::kernel::simulate::Report;
@@ -15,11 +14,6 @@ use warpfft_core::target::{Limits, SECTOR_BYTES};
 
 fn build(fft: Fft) -> Problem {
     fft.full_spectrum().build().expect("it is possible")
-}
-
-/// A device whose blocks hold 256 points in single precision.
-fn small() -> Limits {
-    Limits { shared_bytes: 2048, max_threads: 64, max_cluster: 1, name: "small".into(), ..Limits::h200() }
 }
 
 fn check(problem: &Problem, limits: &Limits) -> Report {

@@ -1,7 +1,6 @@
 //! Two passes in one launch, on the simulator: against the reference, without races, whatever the order of the blocks
 //! and whatever lies in the workspace.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
 use std::collections::BTreeSet;

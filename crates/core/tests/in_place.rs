@@ -1,6 +1,5 @@
 //! Long transforms without workspace, on the simulator with limits so small that short ones need several passes.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
 use std::collections::BTreeSet;

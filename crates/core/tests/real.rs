@@ -1,9 +1,10 @@
 //! Real data on the simulator: every kind against its definition.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 mod definitions;
 
+use common::limits::{small_browser as small, small_cache};
+use common::{build, with_shared_launches};
 use definitions::reference;
 use warpfft_core::kernel::simulate::Report;
 use warpfft_core::lower::{self, tile::Tile};
@@ -36,10 +37,6 @@ fn check_program(problem: &Problem, program: &Program, limits: &Limits) -> Repor
     let tolerance = if problem.precision == Precision::F32 { 1.5e-6 } else { 3e-15 };
     assert!(error < tolerance, "{what}: relative error {error:.2e}\n{got:?}\n{want:?}");
     report
-}
-
-fn build(fft: Fft) -> Problem {
-    fft.build().expect("it is possible")
 }
 
 #[test]
@@ -235,11 +232,6 @@ fn layouts() {
     }
 }
 
-/// A device whose blocks hold little, so that lines of a few hundred reals take several passes.
-fn small() -> Limits {
-    Limits { shared_bytes: 2048, shared_per_sm: 8192, max_threads: 128, ..Limits::webgpu_min() }
-}
-
 #[test]
 fn lines_beyond_the_chip() {
     let limits = small();
@@ -328,15 +320,7 @@ fn check_program_in_place(problem: &Problem, program: &Program, limits: &Limits)
 
 #[test]
 fn passes_with_a_spectrum_between_them_share_a_launch() {
-    // Little fits a block, and little the cache.
-    let limits = Limits {
-        shared_bytes: 8192,
-        shared_per_sm: 65536,
-        max_cluster: 1,
-        multiprocessors: 2,
-        l2_bytes: 1 << 18,
-        ..Limits::h200()
-    };
+    let limits = small_cache();
     let mut shared = 0;
     for fft in [
         Fft::new([128, 64]).batch(7).r2c(),
@@ -347,13 +331,8 @@ fn passes_with_a_spectrum_between_them_share_a_launch() {
         Fft::new([1 << 14]).batch(5).c2r(),
         Fft::new([1 << 13]).batch(5).r2c().f64(),
     ] {
-        let problem = build(fft);
-        for candidate in candidates(&problem, &limits, 12).expect("there are some") {
-            if candidate.recipe.fused.is_empty() {
-                continue;
-            }
-            let compiled = Compiled::by(&candidate.recipe, &problem, &limits).expect("it is offered");
-            check_program(&problem, &compiled.program, &limits);
+        for program in with_shared_launches(build(fft), &limits) {
+            check_program(&program.problem, &program, &limits);
             shared += 1;
         }
     }

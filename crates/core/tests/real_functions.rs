@@ -1,11 +1,11 @@
 //! Functions on load and store of real data on the simulator: against functions around a plain transform, in every way in
 //! which lines of reals are carried.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 mod definitions;
 
-use common::C64;
+use common::limits::{small_browser as small, small_cache};
+use common::{C64, build, with_shared_launches};
 use warpfft_core::emit;
 use warpfft_core::error::{Error, Side};
 use warpfft_core::function::{Function, Place, Real, Value};
@@ -14,7 +14,6 @@ use warpfft_core::math::reference;
 use warpfft_core::pass::Method;
 use warpfft_core::problem::{Dim, Format, Problem, RealKind, Storage, half};
 use warpfft_core::program::{Compiled, Program, compile};
-use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
@@ -91,15 +90,6 @@ fn check_program(problem: &Problem, program: &Program, limits: &Limits) {
     let error = common::error(&got, &held(&want));
     let tolerance = problem.error_bound().max(1e-14);
     assert!(error < tolerance, "{what}: relative error {error:.2e}, {tolerance:.2e} allowed");
-}
-
-fn build(fft: Fft) -> Problem {
-    fft.build().expect("it is possible")
-}
-
-/// A device whose blocks hold little, so that lines of a few hundred reals take several passes.
-fn small() -> Limits {
-    Limits { shared_bytes: 2048, shared_per_sm: 8192, max_threads: 128, ..Limits::webgpu_min() }
 }
 
 #[test]
@@ -255,24 +245,14 @@ fn clusters() {
 
 #[test]
 fn a_launch_that_two_passes_share() {
-    let limits = Limits {
-        shared_bytes: 8192,
-        shared_per_sm: 65536,
-        max_cluster: 1,
-        multiprocessors: 2,
-        l2_bytes: 1 << 18,
-        ..Limits::h200()
-    };
+    let limits = small_cache();
+    let rows = || Fft::new([128, 64]).batch(7);
+    let problems = [rows().r2c(), rows().c2r()].map(|fft| build(applied(fft, 2, 1)));
+    let programs = problems.into_iter().flat_map(|problem| with_shared_launches(problem, &limits));
     let mut shared = 0;
-    for fft in [Fft::new([128, 64]).batch(7).r2c(), Fft::new([128, 64]).batch(7).c2r()] {
-        let problem = build(applied(fft, 2, 1));
-        for candidate in candidates(&problem, &limits, 12).expect("there are some") {
-            if !candidate.recipe.fused.is_empty() && shared < 4 {
-                let compiled = Compiled::by(&candidate.recipe, &problem, &limits).expect("it is offered");
-                check_program(&problem, &compiled.program, &limits);
-                shared += 1;
-            }
-        }
+    for program in programs.take(4) {
+        check_program(&program.problem, &program, &limits);
+        shared += 1;
     }
     assert!(shared >= 2, "{shared} were offered");
 }

@@ -1,10 +1,10 @@
 //! Windows (padding, cropping, shifts) of real data on the simulator: against plain loops around a whole transform.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 mod definitions;
 
-use common::C64;
+use common::limits::{lengths, small_browser as small};
+use common::{C64, build};
 use rand::Rng;
 use rand::prelude::IndexedRandom;
 use warpfft_core::error::{Error, Side};
@@ -15,11 +15,6 @@ use warpfft_core::problem::{Dim, Format, Kind, Placement, Problem, RealKind, Sto
 use warpfft_core::program::{Compiled, Program};
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
-
-/// A device whose blocks hold little, so that lines of a few hundred reals take several passes.
-fn small() -> Limits {
-    Limits { shared_bytes: 2048, shared_per_sm: 8192, max_threads: 128, ..Limits::webgpu_min() }
-}
 
 /// Points of the dimensions to transform on both sides, were all of them in memory.
 fn points(problem: &Problem) -> Vec<[u64; 2]> {
@@ -115,10 +110,6 @@ fn check_program(problem: &Problem, program: &Program, limits: &Limits) {
     assert!(error < tolerance, "{what}: relative error {error:.2e}, {tolerance:.2e} allowed");
 }
 
-fn build(fft: Fft) -> Problem {
-    fft.build().expect("it is possible")
-}
-
 #[test]
 fn every_window_of_short_rows() {
     let limits = Limits::h200();
@@ -150,14 +141,7 @@ fn every_window_of_short_rows() {
 
 #[test]
 fn rows_of_one_pass_and_of_several() {
-    for (n, limits) in [
-        (64, Limits::h200()),
-        (77, Limits::h200()),
-        (1018, Limits::h200()),
-        (1024, small()),
-        (1215, small()),
-        (1022, small()),
-    ] {
+    for (n, limits) in lengths(&[64, 77, 1018], &small(), &[1024, 1215, 1022]) {
         let rows = || Fft::new([n]).batch(3);
         let half = half(n);
         for fft in [

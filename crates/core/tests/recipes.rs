@@ -1,6 +1,5 @@
 //! Recipes: the best few ways to compile a problem lead to programs that compute it; what does not fit is refused.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
 use warpfft_core::error::Error;

@@ -1,7 +1,6 @@
 //! Transforms through the whole path on the simulator: against the reference, with races, stray accesses and
 //! reads of unwritten memory ruled out.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
 use common::{Case, packed, rows};

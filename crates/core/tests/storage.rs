@@ -1,11 +1,10 @@
 //! Numbers kept in other types than they are computed in, on the simulator: every kind against its definition, on the
 //! numbers as they were kept.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 mod definitions;
 
-use common::C64;
+use common::{C64, build};
 use definitions::reference;
 use warpfft_core::Error;
 use warpfft_core::kernel::simulate::Report;
@@ -14,10 +13,6 @@ use warpfft_core::problem::{Dim, Format, Kind, Placement, Precision, Problem, Re
 use warpfft_core::program::{Program, compile};
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
-
-fn build(fft: Fft) -> Problem {
-    fft.build().expect("it is possible")
-}
 
 fn check(problem: &Problem, limits: &Limits) -> Report {
     let what = format!(

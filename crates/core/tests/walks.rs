@@ -1,6 +1,5 @@
 //! In which order blocks take the tiles of a pass, and by which caches they read them.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
 use common::{Case, packed, rows};

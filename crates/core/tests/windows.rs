@@ -1,10 +1,10 @@
 //! Windows (padding, cropping, shifts) on the simulator: against plain loops around a whole transform, with guards around
 //! all that is not the problem's to write.
 
-#[allow(dead_code, reason = "only a part is needed here")]
 mod common;
 
-use common::{C64, packed};
+use common::limits::{lengths, small};
+use common::{C64, build, packed};
 use rand::Rng;
 use rand::prelude::IndexedRandom;
 use warpfft_core::error::{Error, Side};
@@ -15,11 +15,6 @@ use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Proble
 use warpfft_core::program::Compiled;
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
-
-/// A device that holds 256 points a block in single precision.
-fn small() -> Limits {
-    Limits { shared_bytes: 2048, max_threads: 64, max_cluster: 1, name: "small".into(), ..Limits::h200() }
-}
 
 /// Indices of an array, the last one fastest.
 fn indices(shape: &[u64]) -> Vec<Vec<u64>> {
@@ -74,10 +69,6 @@ fn check(problem: &Problem, limits: &Limits) -> Report {
     report
 }
 
-fn build(fft: Fft) -> Problem {
-    fft.build().expect("it is possible")
-}
-
 #[test]
 fn every_window_of_short_rows() {
     let limits = Limits::h200();
@@ -96,16 +87,7 @@ fn every_window_of_short_rows() {
 #[test]
 fn shifts_pads_and_crops_of_every_kind_of_pass() {
     // One pass, parts that are coprime, Rader, Bluestein, two passes, a chirp in three.
-    for (n, limits) in [
-        (64, Limits::h200()),
-        (77, Limits::h200()),
-        (37, Limits::h200()),
-        (1013, Limits::h200()),
-        (8192, Limits::h200()),
-        (1024, small()),
-        (960, small()),
-        (331, small()),
-    ] {
+    for (n, limits) in lengths(&[64, 77, 37, 1013, 8192], &small(), &[1024, 960, 331]) {
         let rows = || Fft::new([n]).batch(2);
         let problems = [
             rows().shift_input(),

@@ -6,9 +6,8 @@ mod cases;
 use cases::packed;
 use cases::real_layouts::{halved, halved_in_place, reals};
 use warpfft::core::problem::{Dim, Precision, Problem, RealKind, Storage};
-use warpfft::core::program::compile;
 use warpfft::core::request::Fft;
-use warpfft::core::target::{Api, Limits};
+use warpfft::core::target::Limits;
 use warpfft::{Complex, Device, DeviceKind, Error, Which};
 
 /// Some of a list for software drivers, which take long for a kernel, all of it for the others; another part each time.
@@ -160,35 +159,4 @@ fn devices_without_doubles_name_it() {
     let error = device.plan(&problem).expect_err("browsers have no doubles").to_string();
     assert!(error.contains("double-single"), "{error}");
     assert!(device.plan(&paired(packed(&[8], 1))).is_ok());
-}
-
-/// Errors for the notes: as the device gets its kernels, and without the guards against its compiler.
-#[test]
-#[ignore = "prints figures"]
-fn figures() {
-    for device in cases::devices() {
-        let Some(limits) = device.limits() else { continue };
-        let open = Limits {
-            api: Api::Ptx { sm: 75 },
-            index64: false,
-            f64: false,
-            f16: false,
-            shuffle: false,
-            ..limits.clone()
-        };
-        println!("{device:?}: n, f32, f64, double-single, without guards");
-        for n in [4_u64, 16, 31, 37, 64, 127, 256, 1000, 1009, 1024, 4096, 16_384, 65_536] {
-            let problem = packed(&[n], (4096 / n).max(1));
-            let mut row = format!("{n:6}");
-            for precision in [Precision::F32, Precision::F64, Precision::DoubleSingle] {
-                let plan = device.plan(&Problem { precision, ..problem.clone() });
-                let error = plan.and_then(|plan| plan.verify()).map(|found| format!("{:.2e}", found.error));
-                row += &format!(" | {}", error.unwrap_or_else(|_| "-".into()));
-            }
-            let program = compile(&paired(problem), &open).map_err(Error::from);
-            let plan = program.and_then(|program| device.load(program));
-            let error = plan.and_then(|plan| plan.verify()).map(|found| format!("{:.2e}", found.error));
-            println!("{row} | {}", error.unwrap_or_else(|_| "-".into()));
-        }
-    }
 }

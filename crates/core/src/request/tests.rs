@@ -1,6 +1,7 @@
 //! What requests come to.
 
 use super::*;
+use crate::error::{Side, Tensor};
 
 #[test]
 fn norms_follow_numpy() {

@@ -1,4 +1,7 @@
 //! Runs programs on the simulator and compares with transforms in f64.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+pub mod limits;
 
 use std::collections::HashMap;
 
@@ -9,11 +12,17 @@ use warpfft_core::kernel::Type;
 use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Options, Report, simulate_with};
 use warpfft_core::math::double_single::{join, split};
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem, Storage};
-use warpfft_core::program::{Binding, Program, Table};
+use warpfft_core::program::{Binding, Compiled, Program, Table};
+use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
 pub type C64 = Complex<f64>;
+
+/// The problem of a request that is right.
+pub fn build(fft: Fft) -> Problem {
+    fft.build().expect("it is possible")
+}
 
 /// Forward transforms of packed rows.
 pub fn rows(n: u64, batch: u64, precision: Precision) -> Problem {
@@ -22,7 +31,7 @@ pub fn rows(n: u64, batch: u64, precision: Precision) -> Problem {
 
 /// Forward transforms of packed arrays, one after the other.
 pub fn packed(shape: &[u64], batch: u64, precision: Precision) -> Problem {
-    Fft::new(shape).batch(batch).precision(precision).build().expect("it is possible")
+    build(Fft::new(shape).batch(batch).precision(precision))
 }
 
 /// A problem's random data, and what comes of it by the reference.
@@ -122,6 +131,13 @@ fn joined(buffers: &[GlobalBuffer], format: Format, precision: Precision) -> Vec
             reals(&buffers[0]).into_iter().map(|re| Complex::new(re, 0.0)).collect()
         }
     }
+}
+
+/// Programs of a problem in which passes share a launch, of the best dozen.
+pub fn with_shared_launches(problem: Problem, limits: &Limits) -> impl Iterator<Item = Program> {
+    let all = candidates(&problem, limits, 12).expect("there are some").into_iter();
+    all.filter(|one| !one.recipe.fused.is_empty())
+        .map(move |one| Compiled::by(&one.recipe, &problem, limits).expect("it is offered").program)
 }
 
 /// Regions of the workspace by their first bytes.
