@@ -28,6 +28,9 @@ pub struct Occupancy {
     pub piecewise: bool,
 }
 
+/// Registers that the assembler may take beyond those expected.
+const SLACK: u32 = 4;
+
 /// What a tile takes, or `None` where the device cannot hold it.
 pub fn occupancy(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Occupancy> {
     Model::new(pass, &tile.batch, tile.cluster, limits)?.occupancy(tile.threads)
@@ -98,9 +101,6 @@ impl Model<'_> {
         // What it is told of, the assembler shares the file out to as it does: by blocks of whole fours of warps.
         let shared_out = (file / registers).max(1);
         let told = told.min(shared_out);
-        // Where it cannot be told of a second block, it was seen to take what keeps that out: 400 threads of 1000 points
-        // took 77 registers, 72 were left.
-        let blocks = if blocks == 2 { blocks.min(shared_out) } else { blocks };
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
         let beside = if wide { scratch } else { scratch / 2 };
@@ -108,6 +108,10 @@ impl Model<'_> {
         let asked = blocks == 1 && most >= 2 && uneven == 0 && least <= file / 2;
         let (blocks, told, registers) =
             if asked { (2, 2, file / 2 / 8 * 8) } else { (blocks, told, registers) };
+        // Where it cannot be told of a second block and there is little room for one, it was seen to take what keeps that
+        // out: 400 threads of 1000 points took 77 registers, 72 were left.
+        let scant = !asked && blocks == 2 && shared_out == 1 && !self.twiddled;
+        let blocks = if scant { fit(registers + SLACK) } else { blocks };
         Some(Occupancy {
             per_thread,
             registers,

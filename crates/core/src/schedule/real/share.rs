@@ -22,8 +22,8 @@ pub(super) struct Share {
 
 impl Line {
     /// The ways to carry the lines that are worth a price, the usual one first: as halves where their sequence has an even
-    /// length, else in pairs. Of channels, neighbours lie side by side: lines of an even length may go in pairs too,
-    /// whose reals one access moves.
+    /// length, else in pairs. Where channels are read, neighbours lie side by side: lines of an even length may go in pairs
+    /// too, whose numbers one access moves.
     pub fn ways_to_carry(&self) -> Vec<Vec<Share>> {
         let batch = self.repeated();
         let known = (0..batch.len()).filter(|&d| !batch[d].at_run && batch[d].n > 1);
@@ -31,11 +31,10 @@ impl Line {
             return vec![vec![self.share(Carry::Halves, batch)]];
         }
         if self.formula.sequence(self.n).is_multiple_of(2) {
-            let beside = |dim: &PassDim| [dim.is, dim.os].contains(&1);
             let spectrum = matches!(self.formula, Formula::Spectrum { .. });
             let mut ways = vec![vec![self.share(Carry::Halves, batch.clone())]];
             if spectrum && self.beside.is_empty() {
-                ways.extend(known.filter(|&d| beside(&batch[d])).map(|d| self.pairs(&batch, d)));
+                ways.extend(known.filter(|&d| batch[d].is == 1).map(|d| self.pairs(&batch, d)));
             }
             return ways;
         }
