@@ -64,21 +64,25 @@ fn places(problem: &Problem, side: Side) -> Vec<(i64, usize)> {
     all
 }
 
-fn expected(problem: &Problem, input: &[C64], before: &[C64]) -> Vec<C64> {
+/// What lies in the output behind a run; and the sum of the squares of as many numbers as are written, by the mean over those
+/// that the transforms have: what is wanted may cancel, and rounding errors are as large as the rest makes them.
+fn expected(problem: &Problem, input: &[C64], before: &[C64]) -> (Vec<C64>, f64) {
     let plain = whole(problem);
     let count = |side: usize| points(problem).iter().map(|own| own[side]).product::<u64>() as usize;
-    let mut out = before.to_vec();
+    let (mut out, mut size) = (before.to_vec(), 0.0);
     for (from, to) in common::addresses(&problem.batch) {
         let mut data = vec![C64::ZERO; count(0)];
         for (at, place) in places(problem, Side::Input) {
             data[place] = input[(problem.input_offset as i64 + from + at) as usize];
         }
         let data = definitions::reference(&plain, &data, &vec![C64::ZERO; count(1)]);
-        for (at, place) in places(problem, Side::Output) {
+        let kept = places(problem, Side::Output);
+        size += data.iter().map(C64::norm_sqr).sum::<f64>() / data.len() as f64 * kept.len() as f64;
+        for (at, place) in kept {
             out[(problem.output_offset as i64 + to + at) as usize] = data[place];
         }
     }
-    out
+    (out, size)
 }
 
 fn check(problem: &Problem, limits: &Limits) -> Vec<Pass> {
@@ -101,10 +105,10 @@ fn check_program(problem: &Problem, program: &Program, limits: &Limits) {
             real(common::random_in(problem.output_span().end as usize + 3, written), problem.output)
         }
     };
-    let want = expected(problem, &input, &before);
+    let (want, size) = expected(problem, &input, &before);
     let run = common::run(program, limits, &input, &before);
     let (got, _) = run.unwrap_or_else(|fault| panic!("{what}: {fault}"));
-    let error = common::error(&got, &want);
+    let error = common::error_beside(&got, &want, size);
     // What lies between elements is compared as well, and is not the transform's: it is larger than its own.
     let tolerance = problem.error_bound() * 2.0;
     assert!(error < tolerance, "{what}: relative error {error:.2e}, {tolerance:.2e} allowed");
@@ -286,7 +290,7 @@ fn the_reference_knows_windows() {
         let Some(problem) = random_problem(&mut rng) else { continue };
         let input = common::random(problem.input_span().end as usize, problem.precision);
         let before = vec![C64::ZERO; problem.output_span().end as usize];
-        let want = expected(&problem, &input, &before);
+        let (want, _) = expected(&problem, &input, &before);
         let mut got = before.clone();
         for (at, value) in reference::reference(&problem, |at| input[at as usize]) {
             got[at as usize] = value;

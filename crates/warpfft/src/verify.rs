@@ -27,7 +27,8 @@ const BEYOND: u64 = 16;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Verification {
-    /// Relative error in the Euclidean norm, over all transforms that were compared.
+    /// Relative error in the Euclidean norm, over all transforms that were compared. Where few of their numbers are wanted,
+    /// which may cancel, it is relative to as many by the mean of all ([`Reference::transform_with_size`]).
     pub error: f64,
     /// What it may be: [`Plan::error_bound`].
     pub bound: f64,
@@ -190,8 +191,9 @@ impl<'a, T: Sample, U: Sample> Check<'a, T, U> {
         let unit = if problem.scale == 0.0 { 1.0 } else { problem.scale.abs().recip() };
         let squares = |&index: &u64| {
             let read = |at| element(problem.input, at, &|plane, at| numbers[plane].real::<T>(at).into());
-            let mut sums = (0.0, 0.0);
-            for (at, wanted) in reference.transform(index, read) {
+            let (written, size) = reference.transform_with_size(index, read);
+            let mut sums = (0.0, 0.0, size * unit * unit);
+            for (at, wanted) in written {
                 let got = element(problem.output, at, &|plane, at| self.after[plane][at as usize].into());
                 sums.0 += ((got - wanted) * unit).norm_sqr();
                 sums.1 += (wanted * unit).norm_sqr();
@@ -199,13 +201,15 @@ impl<'a, T: Sample, U: Sample> Check<'a, T, U> {
             sums
         };
         // Added up in one order, whatever the threads do: the same seed gives the same error.
-        let each: Vec<(f64, f64)> = if problem.points() > TOGETHER {
+        let each: Vec<(f64, f64, f64)> = if problem.points() > TOGETHER {
             chosen.iter().map(squares).collect()
         } else {
             chosen.par_iter().map(squares).collect()
         };
-        let (wrong, size) = each.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        if wrong == 0.0 { 0.0 } else { (wrong / size).sqrt() }
+        let added =
+            |sum: (f64, f64, f64), one: &(f64, f64, f64)| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2);
+        let (wrong, size, expected) = each.iter().fold((0.0, 0.0, 0.0), added);
+        if wrong == 0.0 { 0.0 } else { (wrong / size.max(expected)).sqrt() }
     }
 
     /// Whether all that is not the problem's to write is as it was.

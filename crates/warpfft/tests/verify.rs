@@ -5,14 +5,15 @@ mod cases;
 use cases::packed;
 use cases::real_layouts::{halved, halved_in_place, reals};
 use rayon::prelude::*;
-use warpfft::core::problem::{Dim, Direction, Placement, Precision, Problem, RealKind};
+use warpfft::core::error::Side;
+use warpfft::core::problem::{Dim, Direction, Placement, Precision, Problem, RealKind, Window};
 use warpfft::core::program::{Table, compile};
 use warpfft::core::request::{Fft, Norm};
 use warpfft::{Device, DeviceKind, Error, Plan};
 
 /// Some of a list for software drivers, which take long for a kernel, all of it for the others; another part each time.
 fn some<T>(device: &Device, all: Vec<T>) -> Vec<T> {
-    let software = device.kind() == DeviceKind::Wgpu && !device.is_hardware();
+    let software = matches!(device.kind(), DeviceKind::Wgpu | DeviceKind::OpenCl) && !device.is_hardware();
     let share = if software { 23 } else { 1 };
     let first = rand::random_range(0..share);
     all.into_iter().skip(first).step_by(share).collect()
@@ -176,4 +177,18 @@ fn memory_that_is_not_there_is_an_error() {
     let in_place = Problem { placement: Placement::InPlace, ..packed(&[8], 1 << 45) };
     let plan = Device::cpu().plan(&in_place).expect("planning takes no memory");
     assert!(matches!(plan.verify(), Err(Error::OutOfMemory { .. })));
+}
+
+/// Of a transform's outputs some cancel, by chance, and rounding errors are as large as the others make them: one that is
+/// wanted alone is not judged by itself.
+#[test]
+fn outputs_that_cancel_are_judged_by_the_whole() {
+    let asked = Fft::new([5]).c2r().f64().window(Side::Input, 0, Window::new(0, 2));
+    let problem = asked.window(Side::Output, 0, Window::new(3, 1)).build().expect("one number of five");
+    let plan = Device::cpu().plan(&problem).expect("a plan");
+    // By itself it was wrong by 7.8e-15 and 8.8e-16, with these.
+    for seed in [13_378_400_093_558_250_863, 9_138_476_391_429_280_017] {
+        let found = plan.verify_with(seed).expect("it runs");
+        assert!(found.holds() && found.error > 0.0, "{found}");
+    }
 }

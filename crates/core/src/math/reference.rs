@@ -146,6 +146,17 @@ impl Reference {
     /// Everything that transform `index` of the batch, counted row-major, writes: pairs of an output element and its
     /// value, each once, the last dimension of [`Problem::output_dims`] fastest. `read` is as for [`reference()`].
     pub fn transform(&self, index: u64, read: impl Fn(u64) -> Complex<f64>) -> Vec<(u64, Complex<f64>)> {
+        self.transform_with_size(index, read).0
+    }
+
+    /// [`Reference::transform`], and the sum of the squares of as many numbers as it writes, by the mean over all that the
+    /// transform has: of those that are wanted, few may cancel, and rounding errors are as large as the others make them.
+    /// 0 where all are wanted, and where a function makes of them what it will.
+    pub fn transform_with_size(
+        &self,
+        index: u64,
+        read: impl Fn(u64) -> Complex<f64>,
+    ) -> (Vec<(u64, Complex<f64>)>, f64) {
         let [from, to] = self.begins(index);
         let conj_if_inverse = |z: Cdd| if self.inverse { z.conj() } else { z };
         let part = |z: Complex<f64>, real: bool| if real { Complex::from(z.re) } else { z };
@@ -178,17 +189,23 @@ impl Reference {
                 }
             }
         }
+        let scaled = |z| part(conj_if_inverse(z).scaled(self.scale).round(), self.reals[1]);
+        let mut size = 0.0;
+        let some = |&(at, [_, (_, own)]): &(usize, [(usize, Window); 2])| own.len < shape[at] as u64;
+        if self.windows.iter().any(some) && self.functions.store.is_none() {
+            let squares = data.iter().map(|&z| scaled(z).norm_sqr());
+            size = squares.sum::<f64>() / data.len() as f64 * self.writes.len() as f64;
+        }
         for &(at, [_, own]) in &self.windows {
             data = window::kept(&data, &mut shape, at, own);
         }
-        let scaled = |z| part(conj_if_inverse(z).scaled(self.scale).round(), self.reals[1]);
         let stored = |(point, (at, z)): (usize, (&i64, Cdd))| {
             (
                 (to + at) as u64,
                 part(applied(&self.functions.store, &shape, point, scaled(z)), self.of_reals[1]),
             )
         };
-        self.writes.iter().zip(data).enumerate().map(stored).collect()
+        (self.writes.iter().zip(data).enumerate().map(stored).collect(), size)
     }
 
     /// Indices of a point of a transform along all dimensions of one of its sides, those to repeat over behind.

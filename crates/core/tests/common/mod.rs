@@ -283,7 +283,12 @@ pub fn rustfft_error(n: u64, input: &[C64], want: &[C64]) -> f64 {
 
 /// Relative L2 error.
 pub fn error(got: &[C64], want: &[C64]) -> f64 {
+    error_beside(got, want, f64::MIN_POSITIVE)
+}
+
+/// The same, relative to at least the root of that sum of squares.
+pub fn error_beside(got: &[C64], want: &[C64], least: f64) -> f64 {
     let difference: f64 = got.iter().zip(want).map(|(a, b)| (a - b).norm_sqr()).sum();
     let size: f64 = want.iter().map(Complex::norm_sqr).sum();
-    (difference / size.max(f64::MIN_POSITIVE)).sqrt()
+    (difference / size.max(least)).sqrt()
 }
