@@ -34,10 +34,10 @@ fn as_text(device: &DeviceReport) -> String {
     let kind = device.kind.to_string();
     let detail = if device.detail.is_empty() { String::new() } else { format!(" ({})", device.detail) };
     let mut text = match &device.usable {
-        Ok(()) => format!("{kind:<5} usable      {}{detail}", device.name),
+        Ok(()) => format!("{kind:<6} usable      {}{detail}", device.name),
         Err(reason) => {
             let name = if device.name.is_empty() { String::new() } else { format!("{}: ", device.name) };
-            format!("{kind:<5} not usable  {name}{reason}{detail}")
+            format!("{kind:<6} not usable  {name}{reason}{detail}")
         }
     };
     if let Some(limits) = &device.limits {
@@ -81,6 +81,7 @@ fn api(api: Api) -> String {
         Api::Ptx { sm } => format!("PTX sm_{sm}"),
         Api::Wgsl { browser: false } => "WGSL".into(),
         Api::Wgsl { browser: true } => "WGSL for browsers".into(),
+        Api::OpenCl => "OpenCL C".into(),
     }
 }
 

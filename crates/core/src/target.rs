@@ -19,6 +19,8 @@ pub enum Api {
         /// Emit what browsers require, and nothing that they refuse.
         browser: bool,
     },
+    /// OpenCL C 1.2.
+    OpenCl,
 }
 
 /// What one device can do. All counts are per the device's own documentation; where a driver does not tell
@@ -172,9 +174,28 @@ impl Limits {
         }
     }
 
+    /// What every OpenCL device of the full profile has (32 KiB of local memory, a buffer of 128 MiB, 64-bit integers;
+    /// OpenCL 1.2, table 4.3), in groups of 256, which GPUs have in practice.
+    pub fn opencl_min() -> Self {
+        Self {
+            name: "opencl-min".into(),
+            api: Api::OpenCl,
+            max_blocks: (1 << 31) - 1,
+            index64: true,
+            ..Self::vulkan_min()
+        }
+    }
+
     /// Every named set, for `--limits`.
     pub fn presets() -> Vec<Self> {
-        vec![Self::h200(), Self::a100(), Self::t4(), Self::vulkan_min(), Self::webgpu_min()]
+        vec![
+            Self::h200(),
+            Self::a100(),
+            Self::t4(),
+            Self::vulkan_min(),
+            Self::webgpu_min(),
+            Self::opencl_min(),
+        ]
     }
 
     /// The set of that name.

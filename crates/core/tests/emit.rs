@@ -28,6 +28,28 @@ fn golden(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
+/// Kernels that OpenCL C has words for.
+#[test]
+fn opencl_is_as_accepted() {
+    for case in kernels::all() {
+        let kernel = verified(case.kernel);
+        match emit::opencl(&kernel) {
+            Ok(text) => golden(&format!("{}.cl", kernel.name), &text),
+            Err(error) => {
+                let lacks = matches!(error, EmitError::Operation { .. } | EmitError::Type { .. });
+                assert!(lacks, "{}: {error}", kernel.name);
+            }
+        }
+    }
+    let text = |fft: Fft| {
+        let program = warpfft_core::compile(&fft.build().unwrap(), &Limits::opencl_min()).unwrap();
+        emit::opencl(&program.kernels[0]).unwrap()
+    };
+    golden("fft_16_counted.cl", &text(Fft::new([16]).batch(1000).any_batch()));
+    golden("fft_4_f16.cl", &text(Fft::new([4]).batch(64).f16()));
+    golden("fft_4_bf16_planar.cl", &text(Fft::new([4]).batch(64).bf16().planar()));
+}
+
 /// What naga says of a shader.
 fn check_wgsl(name: &str, text: &str) {
     use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -144,6 +166,7 @@ fn short_numbers_are_as_accepted() {
                 check_wgsl("short numbers", &text);
                 text
             }
+            Api::OpenCl => emit::opencl(&program.kernels[0]).unwrap(),
         }
     };
     golden("fft_64_f16.ptx", &text(rows(64).f16(), &Limits::h200()));
@@ -290,9 +313,13 @@ fn long_kernels_take_no_time() {
     }
     b.store(p, 0, &[x], Cache::Default, None);
     let kernel = verified(b.finish());
-    let start = Instant::now();
-    let (ptx, wgsl) = (emit::ptx(&kernel, 90).unwrap(), emit::wgsl(&kernel, false).unwrap());
-    let took = start.elapsed();
-    println!("{} and {} bytes in {took:?}", ptx.len(), wgsl.len());
+    // The fastest of several: other work on the machine may hold up one.
+    let took = (0..20).map(|_| {
+        let start = Instant::now();
+        let texts = [emit::ptx(&kernel, 90), emit::wgsl(&kernel, false), emit::opencl(&kernel)];
+        assert!(texts.into_iter().all(|text| text.unwrap().len() > 100_000));
+        start.elapsed()
+    });
+    let took = took.min().unwrap();
     assert!(took.as_millis() < 200, "{took:?}");
 }

@@ -17,14 +17,17 @@
 //! let kernel = verify(b.finish())?;
 //! assert!(emit::ptx(&kernel, 90).unwrap().contains(".target sm_90"));
 //! assert!(emit::wgsl(&kernel, true).unwrap().contains("@workgroup_size(64)"));
+//! assert!(emit::opencl(&kernel).unwrap().contains("reqd_work_group_size(64, 1, 1)"));
 //! # Ok::<(), warpfft_core::kernel::KernelError>(())
 //! ```
 
 mod error;
+mod opencl;
 mod ptx;
 mod shared;
 mod wgsl;
 
 pub use error::EmitError;
+pub use opencl::opencl;
 pub use ptx::ptx;
 pub use wgsl::{COUNT_BITS, wgsl};

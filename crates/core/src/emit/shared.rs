@@ -1,6 +1,6 @@
-//! What the languages share: constants by value, and a look at every instruction.
+//! What the languages share: constants by value, a look at every instruction, and what none but one has.
 
-use crate::kernel::{Block, Inst, Kernel, Op, Value};
+use crate::kernel::{Block, Inst, Kernel, Op, Special, Value};
 
 /// Appends formatted text. Writing to a `String` cannot fail.
 macro_rules! put {
@@ -30,4 +30,40 @@ pub(super) fn constants(kernel: &Kernel) -> Vec<Option<u64>> {
         }
     });
     bits
+}
+
+/// Where an operation is to be had that PTX alone has; `None` for all others.
+pub(super) const fn only_in_ptx(op: Op) -> Option<&'static str> {
+    Some(match op {
+        Op::MapRemote
+        | Op::ClusterArrive { .. }
+        | Op::ClusterWait
+        | Op::RemoteStoreAsync { .. }
+        | Op::Special(Special::ClusterRank) => "PTX for sm_90 has clusters",
+        Op::BarrierInit { .. }
+        | Op::BarrierInitFence
+        | Op::BarrierExpect
+        | Op::BarrierArrive
+        | Op::BarrierWait
+        | Op::BulkLoad
+        | Op::BulkStore
+        | Op::BulkCommit
+        | Op::BulkWait { .. }
+        | Op::AsyncFence => "PTX for sm_90 has bulk copies",
+        Op::Mma(_) => "PTX for sm_80 has it",
+        Op::AtomicAdd { .. } | Op::AtomicLoad | Op::CounterAdd | Op::CounterWait => {
+            "PTX has atomics that order blocks; in portable languages they order nothing"
+        }
+        _ => return None,
+    })
+}
+
+/// Whether an instruction does no more to 16-bit numbers than to move and convert them.
+pub(super) fn only_keeps(kernel: &Kernel, inst: &Inst) -> bool {
+    let real = |&value: &Value| kernel.ty(value).is_float();
+    match inst.op {
+        Op::Load { .. } | Op::Store { .. } | Op::Select | Op::Const(_) | Op::Loop => true,
+        Op::Convert => inst.args.iter().chain(&inst.results).all(real),
+        _ => false,
+    }
 }

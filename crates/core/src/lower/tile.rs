@@ -66,13 +66,13 @@ pub fn choose(pass: &Pass, limits: &Limits) -> Option<Choice> {
 /// Copies that a kernel costs beyond the model's count when the driver has to keep values in memory.
 const SPILLED: f64 = 1.0;
 
-/// Limits for passes that need more registers than a driver is sure to have. WGSL names no number of registers: its
-/// compilers make room by themselves, so that such a kernel is slow, but there is one. In double precision with
+/// Limits for passes that need more registers than a driver is sure to have. WGSL and OpenCL C name no number of
+/// registers: their compilers make room by themselves, so that such a kernel is slow, but there is one. In double precision with
 /// 128 registers, the radices from 19 on need this.
 fn crowded(limits: &Limits) -> Option<Limits> {
-    let wgsl = matches!(limits.api, Api::Wgsl { .. });
+    let unnumbered = matches!(limits.api, Api::Wgsl { .. } | Api::OpenCl);
     let registers_per_sm = limits.registers_per_sm.saturating_mul(4);
-    wgsl.then(|| Limits { registers_per_thread: 512, registers_per_sm, ..limits.clone() })
+    unnumbered.then(|| Limits { registers_per_thread: 512, registers_per_sm, ..limits.clone() })
 }
 
 fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {

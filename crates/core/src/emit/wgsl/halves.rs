@@ -3,7 +3,7 @@
 //! or store single ones, have the type of the language.
 
 use super::{Uses, Writer};
-use crate::emit::shared::{each_inst, put};
+use crate::emit::shared::{self, each_inst, put};
 use crate::kernel::{Inst, Kernel, Op, Space, Type, Value};
 
 /// Whether a type takes half a word.
@@ -11,15 +11,9 @@ pub(super) const fn is_half(ty: Type) -> bool {
     matches!(ty, Type::F16 | Type::Bf16)
 }
 
-/// Whether an instruction does no more to 16-bit numbers than to move and convert them.
+/// Whether an instruction does no more to 16-bit numbers than to move them, two at least, and to convert them.
 pub(super) fn only_keeps(kernel: &Kernel, inst: &Inst) -> bool {
-    let real = |&value: &Value| kernel.ty(value).is_float();
-    match inst.op {
-        Op::Load { .. } | Op::Select | Op::Const(_) | Op::Loop => true,
-        Op::Store { width, .. } => width > 1,
-        Op::Convert => inst.args.iter().chain(&inst.results).all(real),
-        _ => false,
-    }
+    shared::only_keeps(kernel, inst) && !matches!(inst.op, Op::Store { width: 1, .. })
 }
 
 /// Whether a kernel needs the language's own f16.

@@ -10,7 +10,7 @@ mod layout;
 mod memory;
 
 use super::EmitError;
-use super::shared::{constants, put};
+use super::shared::{constants, only_in_ptx, put};
 use crate::kernel::{AtRun, Block, Inst, Kernel, Op, Special, Type, Value, Verified};
 use layout::Layout;
 
@@ -167,28 +167,7 @@ impl<'k> Writer<'k> {
     fn admit(&mut self, inst: &Inst) -> Result<(), EmitError> {
         let kernel = || self.kernel.name.clone();
         let target = || if self.browser { "WGSL in browsers" } else { "WGSL" }.to_string();
-        let would_work = match inst.op {
-            Op::MapRemote | Op::ClusterArrive { .. } | Op::ClusterWait | Op::RemoteStoreAsync { .. } => {
-                "PTX for sm_90 has clusters"
-            }
-            Op::Special(Special::ClusterRank) => "PTX for sm_90 has clusters",
-            Op::BarrierInit { .. }
-            | Op::BarrierInitFence
-            | Op::BarrierExpect
-            | Op::BarrierArrive
-            | Op::BarrierWait
-            | Op::BulkLoad
-            | Op::BulkStore
-            | Op::BulkCommit
-            | Op::BulkWait { .. }
-            | Op::AsyncFence => "PTX for sm_90 has bulk copies",
-            Op::Mma(_) => "PTX for sm_80 has it",
-            Op::AtomicAdd { .. } | Op::AtomicLoad | Op::CounterAdd | Op::CounterWait => {
-                "PTX has atomics that order blocks; those of WGSL order nothing"
-            }
-            _ => "",
-        };
-        if !would_work.is_empty() {
+        if let Some(would_work) = only_in_ptx(inst.op) {
             return Err(EmitError::Operation { kernel: kernel(), op: inst.op, target: target(), would_work });
         }
         for &value in inst.args.iter().chain(&inst.results) {

@@ -154,7 +154,7 @@ impl Context {
     pub fn sm(&self) -> u32 {
         match self.limits.api {
             Api::Ptx { sm } => sm,
-            Api::Wgsl { .. } => 0,
+            Api::Wgsl { .. } | Api::OpenCl => 0,
         }
     }
 
