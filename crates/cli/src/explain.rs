@@ -23,7 +23,7 @@ Examples:
   warpfft explain 512x512 --batch 1000 --any-batch --limits h200
   warpfft explain 8589934592 --in-place --max-workspace 0 --limits h200
 
-The limits h200, a100, t4, vulkan-min and webgpu-min need no device. Without --limits and --device, the best \
+The limits h200, a100, t4, vulkan-min, webgpu-min and opencl-min need no device. Without --limits and --device, the best \
 GPU of this machine is explained or, where there is none, the h200.")]
 pub struct Explain {
     /// Lengths with x between: 1024, 512x512, 64x64x64

@@ -16,6 +16,9 @@ pub enum DeviceArg {
     Cuda,
     /// A GPU through Vulkan, Metal or DX12
     Wgpu,
+    /// A GPU or a processor through OpenCL
+    #[value(name = "opencl")]
+    OpenCl,
     /// The processor
     Cpu,
     /// The simulator: runs and checks a GPU's kernels, slowly
@@ -29,6 +32,7 @@ impl DeviceArg {
             Self::Auto => DeviceKind::Auto,
             Self::Cuda => DeviceKind::Cuda,
             Self::Wgpu => DeviceKind::Wgpu,
+            Self::OpenCl => DeviceKind::OpenCl,
             Self::Cpu => DeviceKind::Cpu,
             Self::Sim => DeviceKind::Sim,
         }

@@ -62,7 +62,7 @@ fn every_kind_is_measured_in_copies_of_its_own_bytes() {
 fn every_kind_is_explained() {
     let bench = Bench::new();
     for kind in KINDS {
-        for limits in ["h200", "webgpu-min"] {
+        for limits in ["h200", "webgpu-min", "opencl-min"] {
             let explain = ["explain", "64", "--batch", "1000", "--kind", kind, "--limits", limits, "--json"];
             let found = parsed(&bench, &explain);
             assert!(found["passes"].as_u64().unwrap() >= 1, "{kind} {limits}");

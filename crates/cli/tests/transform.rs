@@ -234,6 +234,24 @@ fn double_single_arithmetic_takes_and_gives_doubles() {
 }
 
 #[test]
+fn opencl_computes_or_says_what_is_missing() {
+    let bench = Bench::new();
+    bench.file("x.npy", &npy("'|u1'", false, "(3, 4, 5)", &values()));
+    let devices: serde_json::Value = serde_json::from_str(&bench.succeeds(&["devices", "--json"])).unwrap();
+    let there = |device: &serde_json::Value| device["kind"] == "opencl" && device["usable"] == true;
+    let args = ["transform", "x.npy", "-o", "y.npy", "--device", "opencl"];
+    if devices.as_array().unwrap().iter().any(there) {
+        bench.succeeds(&args);
+        let (shape, got) = read_complex(&bench.path("y.npy"));
+        assert_eq!(shape, "(3, 4, 5)");
+        assert!(distance(&got, &dft(&complex(&values()), &SHAPE, &[0, 1, 2], -1.0, 1.0)) < 1e-6);
+    } else {
+        bench.fails(4, &args, &["opencl", "OpenCL", "'cpu'"]);
+        assert_eq!(bench.names(), ["x.npy"]);
+    }
+}
+
+#[test]
 fn what_machines_read_is_json() {
     let bench = Bench::new();
     let parsed = |args: &[&str]| serde_json::from_str::<serde_json::Value>(&bench.succeeds(args)).unwrap();
@@ -241,7 +259,7 @@ fn what_machines_read_is_json() {
     assert!(
         devices.as_array().unwrap().iter().any(|device| device["kind"] == "cpu" && device["usable"] == true)
     );
-    for limits in ["h200", "a100", "vulkan-min", "webgpu-min"] {
+    for limits in ["h200", "a100", "vulkan-min", "webgpu-min", "opencl-min"] {
         let plan = parsed(&["explain", "64x48", "--batch", "3", "--limits", limits, "--json"]);
         let kernels = plan["kernels"].as_array().unwrap();
         assert!(plan["passes"].as_u64().unwrap() >= 1 && plan["workspace_bytes"].is_u64());

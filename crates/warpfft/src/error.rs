@@ -37,7 +37,7 @@ pub enum Error {
     Core(#[from] warpfft_core::Error),
 
     /// No such kind of device.
-    #[error("unknown device '{given}'; use one of: auto, cuda, wgpu, cpu, sim")]
+    #[error("unknown device '{given}'; use one of: auto, cuda, wgpu, opencl, cpu, sim")]
     UnknownDevice {
         /// What was given.
         given: String,

@@ -38,7 +38,7 @@
 //! [`survey`] tells which devices a machine has, and why one is not usable.
 
 mod convolution;
-#[cfg(any(test, feature = "cuda", feature = "wgpu"))]
+#[cfg(any(test, feature = "cuda", feature = "opencl", feature = "wgpu"))]
 mod copy;
 pub mod device;
 mod error;

@@ -157,7 +157,7 @@ const TRIALS: usize = 3;
 /// Runs of one share at most.
 const MOST: f64 = 2000.0;
 /// Rounds of a race at most: medians do not get better by more.
-#[cfg(any(feature = "cuda", feature = "wgpu", test))]
+#[cfg(any(feature = "cuda", feature = "opencl", feature = "wgpu", test))]
 const MOST_ROUNDS: usize = 200;
 /// Rounds at least, whatever the budget.
 const FEWEST: usize = 5;
@@ -191,17 +191,17 @@ impl Contest<'_> {
 }
 
 /// Seconds of each work in one round of a race.
-#[cfg(any(feature = "cuda", feature = "wgpu", test))]
+#[cfg(any(feature = "cuda", feature = "opencl", feature = "wgpu", test))]
 const RACE_SHARE: f64 = 0.004;
 /// Rounds that all run.
-#[cfg(any(feature = "cuda", feature = "wgpu", test))]
+#[cfg(any(feature = "cuda", feature = "opencl", feature = "wgpu", test))]
 const QUALIFYING: usize = 3;
 /// Whoever takes this much longer than the fastest runs no further rounds.
-#[cfg(any(feature = "cuda", feature = "wgpu", test))]
+#[cfg(any(feature = "cuda", feature = "opencl", feature = "wgpu", test))]
 const BEHIND: f64 = 1.1;
 
 /// Median seconds of one run of each work, in turns, for about this long: what is far behind runs a few rounds only.
-#[cfg(any(feature = "cuda", feature = "wgpu", test))]
+#[cfg(any(feature = "cuda", feature = "opencl", feature = "wgpu", test))]
 pub(crate) fn race(mut works: Vec<Timed<'_>>, budget: Duration) -> Result<Vec<f64>, Error> {
     let started = Instant::now();
     let counts = works.iter_mut().map(|work| repeats(work, RACE_SHARE)).collect::<Result<Vec<_>, _>>()?;

@@ -59,7 +59,12 @@ impl Scale {
                 layouts: &[12, 64, 37],
                 points: 1500,
             },
-            // Its driver takes up to a second for a kernel.
+            // Its driver takes up to a second for a kernel; what kernels do is what they do by others.
+            DeviceKind::OpenCl if !device.is_hardware() => Self {
+                lengths: (1..=16).chain([31, 37, 64, 121, 210, 498, 961, 1009, 1024, 2048, 4096]).collect(),
+                layouts: &[15],
+                points: 3000,
+            },
             DeviceKind::Wgpu if !device.is_hardware() => Self {
                 lengths: (1..=64).chain((71..4096).step_by(256)).chain([512, 1024, 2048, 4096]).collect(),
                 layouts: &[15, 64],

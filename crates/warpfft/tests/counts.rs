@@ -39,7 +39,7 @@ fn hold(device: &Device, problem: &Problem, counts: &[u64]) {
 fn hold_some(device: &Device, all: &[(Problem, Vec<u64>)]) {
     let share = match device.kind() {
         DeviceKind::Sim => 3,
-        DeviceKind::Wgpu if !device.is_hardware() => 9,
+        DeviceKind::Wgpu | DeviceKind::OpenCl if !device.is_hardware() => 9,
         _ => 1,
     };
     let first = rand::random_range(0..share);
@@ -207,7 +207,12 @@ fn some_strides(random: &mut StdRng, lengths: &[u64]) -> (Vec<i64>, u64) {
 #[test]
 fn any_layout_with_any_count() {
     for device in devices() {
-        let seeds = if device.kind() == DeviceKind::Wgpu && !device.is_hardware() { 8 } else { 150 };
+        let seeds = if matches!(device.kind(), DeviceKind::Wgpu | DeviceKind::OpenCl) && !device.is_hardware()
+        {
+            8
+        } else {
+            150
+        };
         for seed in 0..seeds {
             let random = &mut StdRng::seed_from_u64(seed);
             let problem = some_problem(random);

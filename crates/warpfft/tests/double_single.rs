@@ -12,8 +12,11 @@ use warpfft::{Complex, Device, DeviceKind, Error, Which};
 
 /// Some of a list for software drivers, which take long for a kernel, all of it for the others; another part each time.
 fn some<T>(device: &Device, all: Vec<T>) -> Vec<T> {
-    let software = device.kind() == DeviceKind::Wgpu && !device.is_hardware();
-    let share = if software { 23 } else { 1 };
+    let share = match device.kind() {
+        DeviceKind::Wgpu if !device.is_hardware() => 23,
+        DeviceKind::OpenCl if !device.is_hardware() => 67,
+        _ => 1,
+    };
     let first = rand::random_range(0..share);
     all.into_iter().skip(first).step_by(share).collect()
 }
@@ -65,7 +68,7 @@ fn kinds_lengths_and_layouts_stay_within_their_bounds() {
             .chain([81, 97, 121, 127, 169, 210, 243, 256, 257, 360, 499, 1000, 1019, 1024, 2048, 4099, 6561])
             .map(|n| (format!("complex {n}"), packed(&[n], (1000 / n).max(1))))
             .collect();
-        if device.kind() != DeviceKind::Wgpu {
+        if !matches!(device.kind(), DeviceKind::Wgpu | DeviceKind::OpenCl) {
             all.extend(
                 [(16_384, 1), (20_000, 1), (10_007, 1)]
                     .map(|(n, batch)| (n.to_string(), packed(&[n], batch))),

@@ -1,6 +1,9 @@
 //! Running on memory that is already on the device, and measuring; where there is no such device, the tests say
 //! so and pass.
-#![cfg_attr(not(any(feature = "cuda", feature = "wgpu")), allow(dead_code, reason = "for GPUs only"))]
+#![cfg_attr(
+    not(any(feature = "cuda", feature = "opencl", feature = "wgpu")),
+    allow(dead_code, reason = "for GPUs only")
+)]
 
 mod cases;
 
@@ -113,6 +116,62 @@ fn wgpu_records_on_the_callers_buffers() {
     gpu.poll(wgpu::PollType::wait_indefinitely()).expect("the device works");
     let view = back.get_mapped_range(..).expect("it is mapped");
     assert_close(bytemuck::cast_slice(&view), &expected(&problem, &data));
+    let measured = plan.measure(Duration::from_millis(20)).expect("it runs");
+    assert!(measured.transform_seconds > 0.0 && measured.copies() > 0.0);
+}
+
+#[cfg(feature = "opencl")]
+#[test]
+fn opencl_enqueues_on_the_callers_memory() {
+    use opencl3::command_queue::CommandQueue;
+    use opencl3::context::Context;
+    use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
+    use opencl3::types::{CL_BLOCKING, cl_float};
+    use warpfft::device::opencl::OpenClBuffers;
+
+    // A context, a device and a queue of the caller's own.
+    let found = match Device::opencl() {
+        Ok(found) => found,
+        Err(why) => return println!("skipped: {why}"),
+    };
+    let problem = cases::packed(&[64, 32], 3);
+    let first = found.plan(&problem).expect("it fits every device");
+    let (_, id, _) = first.opencl_device().expect("it is an OpenCL plan");
+    let context = Context::from_device(&opencl3::device::Device::new(id)).expect("a context");
+    #[allow(deprecated, reason = "OpenCL 1.2 has no other")]
+    // SAFETY: the context was made for this device.
+    let queue = unsafe { CommandQueue::create(&context, id, 0) }.expect("a queue");
+    // SAFETY: both are alive.
+    let device = unsafe { Device::from_opencl(context.get(), id) }.expect("the same device");
+    let plan = device.plan(&problem).expect("it fits every device");
+    let data = input(64 * 32 * 3);
+    let reals: &[cl_float] = bytemuck::cast_slice(&data);
+    let buffer = |reals: usize| {
+        // SAFETY: no memory of this side is handed over.
+        unsafe { Buffer::<cl_float>::create(&context, CL_MEM_READ_WRITE, reals, std::ptr::null_mut()) }
+            .expect("memory")
+    };
+    let (mut from, to, small) = (buffer(reals.len()), buffer(reals.len()), buffer(reals.len() - 2));
+    // SAFETY: the buffer holds as many numbers, and the call waits.
+    unsafe { queue.enqueue_write_buffer(&mut from, CL_BLOCKING, 0, reals, &[]) }.expect("it is written");
+    let bind = |input: &Buffer<cl_float>, output: &Buffer<cl_float>| {
+        let one = |buffer: &Buffer<cl_float>| [Some(buffer.get()), None];
+        // SAFETY: they are of the plan's context, and none is within another.
+        unsafe { plan.bind_opencl(&OpenClBuffers { input: one(input), output: one(output), filter: None }) }
+    };
+    let needed = 4 * reals.len() as u64;
+    assert!(matches!(bind(&small, &to), Err(Error::BufferTooSmall { got, .. }) if got == needed - 8));
+    assert!(matches!(bind(&to, &to), Err(Error::Unsupported { .. })));
+    let bound = bind(&from, &to).expect("the buffers fit");
+    let mut got = vec![0.0; reals.len()];
+    // SAFETY: the queue is of that context and in order; nobody else touches the memory; the last call waits.
+    unsafe {
+        bound.enqueue(queue.get()).expect("it runs");
+        bound.enqueue(queue.get()).expect("it runs again");
+        assert!(bound.enqueue_batch(queue.get(), 1).is_err(), "its number of transforms is fixed");
+        queue.enqueue_read_buffer(&to, CL_BLOCKING, 0, &mut got, &[]).expect("it is read");
+    }
+    assert_close(bytemuck::cast_slice(&got), &expected(&problem, &data));
     let measured = plan.measure(Duration::from_millis(20)).expect("it runs");
     assert!(measured.transform_seconds > 0.0 && measured.copies() > 0.0);
 }

@@ -12,7 +12,8 @@ use warpfft::core::request::{Fft, Norm};
 use warpfft::{Complex, Device, DeviceKind, Error, PlanesMut, Real};
 
 /// Devices that have them; one line each.
-const KINDS: [DeviceKind; 4] = [DeviceKind::Cpu, DeviceKind::Sim, DeviceKind::Wgpu, DeviceKind::Cuda];
+const KINDS: [DeviceKind; 5] =
+    [DeviceKind::Cpu, DeviceKind::Sim, DeviceKind::Wgpu, DeviceKind::OpenCl, DeviceKind::Cuda];
 
 /// All of them that can be used here; `WARPFFT_DEVICE` picks one.
 fn devices() -> Vec<Device> {
@@ -42,6 +43,7 @@ fn some<T>(device: &Device, all: impl IntoIterator<Item = T>) -> Vec<T> {
     let share = match device.kind() {
         DeviceKind::Sim => 7,
         DeviceKind::Wgpu if !device.is_hardware() => 61,
+        DeviceKind::OpenCl if !device.is_hardware() => 211,
         _ => 1,
     };
     let first = rand::random_range(0..share);

@@ -13,6 +13,7 @@ fn stride(device: &Device) -> usize {
     match device.kind() {
         DeviceKind::Cpu | DeviceKind::Cuda => 1,
         DeviceKind::Sim => 37,
+        DeviceKind::OpenCl if !device.is_hardware() => 101,
         _ => 29,
     }
 }

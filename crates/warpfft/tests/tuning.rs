@@ -43,7 +43,7 @@ fn tuned(device: &Device, shape: &[u64], batch: u64) {
 
 #[test]
 fn tuned_plans_are_right_and_no_slower() {
-    for kind in [DeviceKind::Cuda, DeviceKind::Wgpu] {
+    for kind in [DeviceKind::Cuda, DeviceKind::Wgpu, DeviceKind::OpenCl] {
         match Device::open(kind) {
             Ok(device) => {
                 let device = device.with_wisdom(Wisdom::new());

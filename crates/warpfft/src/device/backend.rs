@@ -33,7 +33,7 @@ pub(crate) fn compiled(
 }
 
 /// Works as what one device makes of them.
-#[cfg(any(feature = "cuda", feature = "wgpu"))]
+#[cfg(any(feature = "cuda", feature = "opencl", feature = "wgpu"))]
 pub(crate) fn own<'a, W: Execute>(all: &[&'a (dyn Execute + 'static)]) -> Result<Vec<&'a W>, Error> {
     fn one<'a, W: Execute>(work: &&'a (dyn Execute + 'static)) -> Option<&'a W> {
         (*work as &dyn Any).downcast_ref()

@@ -5,7 +5,7 @@ use warpfft_core::kernel::Access;
 #[cfg(feature = "cuda")]
 use warpfft_core::kernel::{Block, Kernel, Op, Space, Type};
 use warpfft_core::problem::Precision;
-#[cfg(feature = "wgpu")]
+#[cfg(any(feature = "opencl", feature = "wgpu"))]
 use warpfft_core::problem::Problem;
 use warpfft_core::program::{Binding, Launch, Program, Table};
 use warpfft_core::target::Limits;
@@ -126,7 +126,7 @@ fn aliased(kernel: &KernelOutline, launch: &Launch) -> Result<(), Error> {
 }
 
 /// Bytes that a binding holds for a run of that problem, the program's own or a part of it.
-#[cfg(feature = "wgpu")]
+#[cfg(any(feature = "opencl", feature = "wgpu"))]
 pub(crate) fn bytes(program: &Program, problem: &Problem, binding: Binding) -> Result<u64, Error> {
     Outline { problem, ..Outline::of(program) }.bytes(binding)
 }

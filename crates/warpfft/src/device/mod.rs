@@ -1,14 +1,18 @@
 //! Where plans run. One device more is one file here, and one line in [`DeviceKind`] and in each `match` on it.
 
 pub(crate) mod backend;
+#[cfg(any(feature = "opencl", feature = "wgpu"))]
+mod bindable;
 #[cfg(feature = "cuda")]
 mod cache;
 mod check;
 mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
-#[cfg(any(feature = "cuda", feature = "wgpu"))]
+#[cfg(any(feature = "cuda", feature = "opencl", feature = "wgpu"))]
 mod hash;
+#[cfg(feature = "opencl")]
+pub mod opencl;
 mod outline;
 #[cfg(feature = "cuda")]
 mod recent;
@@ -33,12 +37,14 @@ use crate::wisdom::Wisdom;
 /// A kind of device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DeviceKind {
-    /// The best that is usable: CUDA, then another GPU, then the processor.
+    /// The best that is usable: CUDA, then another GPU through wgpu or OpenCL, then the processor.
     Auto,
     /// An NVIDIA GPU through its driver.
     Cuda,
     /// Any GPU through Vulkan, Metal or DX12.
     Wgpu,
+    /// Any GPU, or a processor, through OpenCL.
+    OpenCl,
     /// The processor; on every machine.
     Cpu,
     /// The simulator, which runs and checks the kernels of any device; on every machine, slowly.
@@ -47,10 +53,11 @@ pub enum DeviceKind {
 
 impl DeviceKind {
     /// All kinds with their names on the command line.
-    pub const NAMES: [(Self, &'static str); 5] = [
+    pub const NAMES: [(Self, &'static str); 6] = [
         (Self::Auto, "auto"),
         (Self::Cuda, "cuda"),
         (Self::Wgpu, "wgpu"),
+        (Self::OpenCl, "opencl"),
         (Self::Cpu, "cpu"),
         (Self::Sim, "sim"),
     ];
@@ -95,6 +102,8 @@ pub fn survey() -> Vec<DeviceReport> {
     reports.extend(cuda::reports());
     #[cfg(feature = "wgpu")]
     reports.extend(wgpu::reports());
+    #[cfg(feature = "opencl")]
+    reports.extend(opencl::reports());
     reports.extend([cpu::report(), sim::report()]);
     reports
 }
@@ -135,7 +144,9 @@ impl Device {
             DeviceKind::Cuda => Self::cuda(0),
             #[cfg(feature = "wgpu")]
             DeviceKind::Wgpu => Self::wgpu(),
-            DeviceKind::Auto => Ok([DeviceKind::Cuda, DeviceKind::Wgpu]
+            #[cfg(feature = "opencl")]
+            DeviceKind::OpenCl => Self::opencl(),
+            DeviceKind::Auto => Ok([DeviceKind::Cuda, DeviceKind::Wgpu, DeviceKind::OpenCl]
                 .into_iter()
                 .filter_map(|kind| Self::open(kind).ok())
                 .find(Self::is_hardware)

@@ -23,7 +23,7 @@ const BEYOND: usize = 7;
 pub fn devices() -> Vec<Device> {
     let only = std::env::var("WARPFFT_DEVICE").ok();
     let mut devices = Vec::new();
-    for kind in [DeviceKind::Cpu, DeviceKind::Sim, DeviceKind::Wgpu, DeviceKind::Cuda] {
+    for kind in [DeviceKind::Cpu, DeviceKind::Sim, DeviceKind::Wgpu, DeviceKind::OpenCl, DeviceKind::Cuda] {
         if only.as_ref().is_some_and(|only| *only != kind.to_string()) {
             println!("{kind} skipped: WARPFFT_DEVICE asks for another");
             continue;

@@ -10,7 +10,7 @@ use warpfft_core::program::{Binding, Launch, Program};
 use super::Gpu;
 use super::work::{Pipeline, buffer};
 use crate::device::backend::Part;
-use crate::device::check;
+use crate::device::{bindable, check};
 use crate::error::{Error, Which};
 
 /// The caller's buffers with the byte at which the array starts (a multiple of the device's
@@ -179,26 +179,11 @@ struct Region {
     buffer: wgpu::Buffer,
 }
 
-/// Buffers for the parts of the workspace that bindings use; parts that overlap share one.
+/// Buffers for the parts of the workspace that bindings use.
 fn regions(gpu: &Gpu, program: &Program) -> Result<Vec<Region>, Error> {
-    let bindings = program.launches.iter().flat_map(|launch| &launch.bindings);
-    let mut parts: Vec<(u64, u64)> = bindings
-        .filter_map(|&binding| match binding {
-            Binding::Workspace { offset, bytes } if bytes > 0 => Some((offset, offset + bytes)),
-            _ => None,
-        })
-        .collect();
-    parts.sort_unstable();
-    let mut merged: Vec<(u64, u64)> = Vec::new();
-    for (start, end) in parts {
-        match merged.last_mut() {
-            Some(last) if start < last.1 => last.1 = last.1.max(end),
-            _ => merged.push((start, end)),
-        }
-    }
     let usage = wgpu::BufferUsages::STORAGE;
     let region = |(start, end)| Ok(Region { start, end, buffer: buffer(gpu, end - start, usage)? });
-    merged.into_iter().map(region).collect()
+    bindable::regions(program).into_iter().map(region).collect()
 }
 
 /// Where each binding lies.

@@ -2,7 +2,6 @@
 
 mod adapter;
 mod bound;
-mod timing;
 mod work;
 
 use std::collections::HashMap;

@@ -6,19 +6,17 @@ use std::time::Duration;
 
 use warpfft_core::emit;
 use warpfft_core::kernel::{Access, Kernel, Verified};
-use warpfft_core::problem::Placement;
 use warpfft_core::program::Program;
-use warpfft_core::target::Api;
+use warpfft_core::target::{Api, Limits};
 
 use super::Gpu;
 use super::bound::{self, Bound, WgpuBuffers};
-use super::timing;
 use crate::device::backend::{Execute, HostJob, Part, own};
+use crate::device::bindable::{self, Bindable, Set};
 use crate::device::check;
 use crate::device::hash::hash;
 use crate::error::Error;
 use crate::measure::{Measurement, Timing};
-use crate::span;
 
 /// Usage of buffers that hold the caller's data during a run on host memory.
 const DATA: wgpu::BufferUsages =
@@ -57,10 +55,6 @@ impl WgpuWork {
         Ok(Self { gpu: Arc::clone(gpu), program, pipelines, tables, digits })
     }
 
-    pub fn compiled(&self) -> &Program {
-        &self.program
-    }
-
     pub fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu
     }
@@ -73,58 +67,6 @@ impl WgpuWork {
     pub fn bind_part(&self, buffers: &WgpuBuffers<'_>, part: Option<&Part>) -> Result<Bound, Error> {
         let own = (&self.tables[..], self.digits.as_ref());
         Bound::new(&self.gpu, &self.program, &self.pipelines, own, buffers, part)
-    }
-
-    /// A buffer for each plane, with the caller's bytes in it where they are given.
-    pub fn planes(
-        &self,
-        host: [&[u8]; 2],
-        bytes: [u64; 2],
-        fill: bool,
-    ) -> Result<[Option<wgpu::Buffer>; 2], Error> {
-        let plane = |which: usize| -> Result<_, Error> {
-            if bytes[which] == 0 {
-                return Ok(None);
-            }
-            let buffer = buffer(&self.gpu, bytes[which], DATA)?;
-            if fill {
-                let content = &host[which][..bytes[which] as usize];
-                // Copies are of whole words.
-                let (words, rest) = content.split_at(content.len() / 4 * 4);
-                let mut last = [0; 4];
-                last[..rest.len()].copy_from_slice(rest);
-                self.gpu.guarded(0, || {
-                    self.gpu.queue.write_buffer(&buffer, 0, words);
-                    if !rest.is_empty() {
-                        self.gpu.queue.write_buffer(&buffer, words.len() as u64, &last);
-                    }
-                })?;
-            }
-            Ok(Some(buffer))
-        };
-        Ok([plane(0)?, plane(1)?])
-    }
-
-    fn download(&self, source: &wgpu::Buffer, target: &mut [u8]) -> Result<(), Error> {
-        let gpu = &self.gpu;
-        // Copies are of whole words.
-        let bytes = (target.len() as u64).next_multiple_of(4);
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = buffer(gpu, bytes, usage)?;
-        gpu.guarded(bytes, || {
-            let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            encoder.copy_buffer_to_buffer(source, 0, &staging, 0, bytes);
-            gpu.queue.submit([encoder.finish()]);
-        })?;
-        let (sender, receiver) = std::sync::mpsc::channel();
-        staging.map_async(wgpu::MapMode::Read, .., move |result| drop(sender.send(result)));
-        gpu.wait()?;
-        let lost = |detail: String| Error::DeviceLost { device: gpu.limits.name.clone(), detail };
-        let mapped = receiver.recv().map_err(|error| lost(error.to_string()))?;
-        mapped.map_err(|error| lost(error.to_string()))?;
-        let view = staging.get_mapped_range(..).map_err(|error| lost(error.to_string()))?;
-        target.copy_from_slice(&view[..target.len()]);
-        Ok(())
     }
 }
 
@@ -220,20 +162,107 @@ fn build(gpu: &Gpu, kernel: &Kernel, text: String) -> Pipeline {
     Pipeline { pipeline, layout }
 }
 
-impl WgpuWork {
-    /// Bytes of each of the output's planes; in place, they also hold the input.
-    pub fn written(&self) -> Result<[u64; 2], Error> {
-        span::written_bytes(&self.program.problem)
+impl Bindable for WgpuWork {
+    type Buffer = wgpu::Buffer;
+    type Bound = Bound;
+
+    fn limits(&self) -> &Limits {
+        &self.gpu.limits
+    }
+
+    fn compiled(&self) -> &Program {
+        &self.program
+    }
+
+    fn sibling(&self, program: Program) -> Result<Self, Error> {
+        Self::load(&self.gpu, program)
+    }
+
+    fn planes(
+        &self,
+        host: [&[u8]; 2],
+        bytes: [u64; 2],
+        fill: bool,
+    ) -> Result<[Option<wgpu::Buffer>; 2], Error> {
+        let plane = |which: usize| -> Result<_, Error> {
+            if bytes[which] == 0 {
+                return Ok(None);
+            }
+            let buffer = buffer(&self.gpu, bytes[which], DATA)?;
+            if fill {
+                let content = &host[which][..bytes[which] as usize];
+                // Copies are of whole words.
+                let (words, rest) = content.split_at(content.len() / 4 * 4);
+                let mut last = [0; 4];
+                last[..rest.len()].copy_from_slice(rest);
+                self.gpu.guarded(0, || {
+                    self.gpu.queue.write_buffer(&buffer, 0, words);
+                    if !rest.is_empty() {
+                        self.gpu.queue.write_buffer(&buffer, words.len() as u64, &last);
+                    }
+                })?;
+            }
+            Ok(Some(buffer))
+        };
+        Ok([plane(0)?, plane(1)?])
+    }
+
+    fn download(&self, source: &wgpu::Buffer, target: &mut [u8]) -> Result<(), Error> {
+        let gpu = &self.gpu;
+        // Copies are of whole words.
+        let bytes = (target.len() as u64).next_multiple_of(4);
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let staging = buffer(gpu, bytes, usage)?;
+        gpu.guarded(bytes, || {
+            let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            encoder.copy_buffer_to_buffer(source, 0, &staging, 0, bytes);
+            gpu.queue.submit([encoder.finish()]);
+        })?;
+        let (sender, receiver) = std::sync::mpsc::channel();
+        staging.map_async(wgpu::MapMode::Read, .., move |result| drop(sender.send(result)));
+        gpu.wait()?;
+        let lost = |detail: String| Error::DeviceLost { device: gpu.limits.name.clone(), detail };
+        let mapped = receiver.recv().map_err(|error| lost(error.to_string()))?;
+        mapped.map_err(|error| lost(error.to_string()))?;
+        let view = staging.get_mapped_range(..).map_err(|error| lost(error.to_string()))?;
+        target.copy_from_slice(&view[..target.len()]);
+        Ok(())
+    }
+
+    fn bind_set(&self, set: &Set<wgpu::Buffer>, part: Option<&Part>) -> Result<Bound, Error> {
+        fn from_start(planes: &[Option<wgpu::Buffer>; 2]) -> [Option<(&wgpu::Buffer, u64)>; 2] {
+            planes.each_ref().map(|plane| plane.as_ref().map(|buffer| (buffer, 0)))
+        }
+        let filter = set.filter.as_ref().map(|buffer| (buffer, 0));
+        let (input, output) = (from_start(&set.input), from_start(&set.output));
+        self.bind_part(&WgpuBuffers { input, output, filter }, part)
+    }
+
+    fn submit<'b>(&self, runs: impl Iterator<Item = &'b Bound>) -> Result<(), Error>
+    where
+        Bound: 'b,
+    {
+        let gpu = &self.gpu;
+        gpu.guarded(0, || {
+            let about = wgpu::CommandEncoderDescriptor::default();
+            let mut encoder = gpu.device.create_command_encoder(&about);
+            runs.for_each(|bound| bound.encode(&mut encoder));
+            gpu.queue.submit([encoder.finish()]);
+        })
+    }
+
+    fn wait(&self) -> Result<(), Error> {
+        self.gpu.wait()
     }
 }
 
 impl Execute for WgpuWork {
     fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
-        timing::measure(self, timing)
+        bindable::measure(self, timing)
     }
 
     fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
-        timing::race(&own(all)?, budget)
+        bindable::race(&own::<Self>(all)?, budget)
     }
 
     fn program(&self) -> Option<&Program> {
@@ -245,35 +274,6 @@ impl Execute for WgpuWork {
     }
 
     fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
-        let problem = job.part.map_or(&self.program.problem, |part| &part.problem);
-        let output = span::output(problem)?;
-        let in_place = problem.placement == Placement::InPlace;
-        let bytes = span::written_bytes(problem)?;
-        let read = match job.input {
-            Some(host) => self.planes(host, span::read_bytes(problem)?, true)?,
-            None => [None, None],
-        };
-        // Elements between those that are written come back too: they must be what they were.
-        let fill = in_place || !output.dense;
-        let written = self.planes([&*job.output[0], &*job.output[1]], bytes, fill)?;
-        let filter = self.planes([job.filter, &[]], [span::filter_bytes(problem)?, 0], true)?;
-        let buffers = WgpuBuffers {
-            filter: filter[0].as_ref().map(|buffer| (buffer, 0)),
-            input: [read[0].as_ref(), read[1].as_ref()].map(|plane| plane.map(|buffer| (buffer, 0))),
-            output: [written[0].as_ref(), written[1].as_ref()].map(|plane| plane.map(|buffer| (buffer, 0))),
-        };
-        let bound = self.bind_part(&buffers, job.part)?;
-        self.gpu.guarded(0, || {
-            let about = wgpu::CommandEncoderDescriptor::default();
-            let mut encoder = self.gpu.device.create_command_encoder(&about);
-            bound.encode(&mut encoder);
-            self.gpu.queue.submit([encoder.finish()]);
-        })?;
-        for ((target, source), bytes) in job.output.into_iter().zip(&written).zip(bytes) {
-            if let Some(source) = source {
-                self.download(source, &mut target[..bytes as usize])?;
-            }
-        }
-        Ok(())
+        bindable::run(self, job)
     }
 }
