@@ -13,7 +13,8 @@ use warpfft::{Complex, Device, DeviceKind, Error};
 fn some<T>(device: &Device, all: Vec<T>) -> Vec<T> {
     let share = match device.kind() {
         DeviceKind::Sim => 3,
-        DeviceKind::Wgpu | DeviceKind::OpenCl if !device.is_hardware() => 9,
+        DeviceKind::Wgpu if !device.is_hardware() => 9,
+        DeviceKind::OpenCl if !device.is_hardware() => 29,
         _ => 1,
     };
     let first = rand::random_range(0..share);

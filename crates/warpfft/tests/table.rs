@@ -87,7 +87,8 @@ fn cells(device: &Device, mut all: Vec<Problem>) -> Vec<Problem> {
     let most = match device.kind() {
         DeviceKind::Sim => 300,
         // Its driver takes half a second for a plan.
-        DeviceKind::Wgpu | DeviceKind::OpenCl if !device.is_hardware() => 12,
+        DeviceKind::Wgpu if !device.is_hardware() => 12,
+        DeviceKind::OpenCl if !device.is_hardware() => 5,
         _ => all.len(),
     };
     all.shuffle(&mut rand::rng());

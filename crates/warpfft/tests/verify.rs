@@ -13,8 +13,11 @@ use warpfft::{Device, DeviceKind, Error, Plan};
 
 /// Some of a list for software drivers, which take long for a kernel, all of it for the others; another part each time.
 fn some<T>(device: &Device, all: Vec<T>) -> Vec<T> {
-    let software = matches!(device.kind(), DeviceKind::Wgpu | DeviceKind::OpenCl) && !device.is_hardware();
-    let share = if software { 23 } else { 1 };
+    let share = match device.kind() {
+        DeviceKind::Wgpu if !device.is_hardware() => 23,
+        DeviceKind::OpenCl if !device.is_hardware() => 67,
+        _ => 1,
+    };
     let first = rand::random_range(0..share);
     all.into_iter().skip(first).step_by(share).collect()
 }

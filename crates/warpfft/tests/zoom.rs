@@ -96,7 +96,8 @@ fn hold(device: &Device, problem: &Problem) {
 fn hold_some(device: &Device, all: &[Fft]) {
     let share = match device.kind() {
         DeviceKind::Sim => 3,
-        DeviceKind::Wgpu | DeviceKind::OpenCl if !device.is_hardware() => 7,
+        DeviceKind::Wgpu if !device.is_hardware() => 7,
+        DeviceKind::OpenCl if !device.is_hardware() => 23,
         _ => 1,
     };
     let first = rand::random_range(0..share);
