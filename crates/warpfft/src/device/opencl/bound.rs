@@ -58,6 +58,7 @@ struct Step {
 /// A part of the workspace.
 struct Region {
     start: u64,
+    end: u64,
     buffer: Buffer<u8>,
 }
 
@@ -69,7 +70,7 @@ struct Places<'a> {
     problem: &'a Problem,
     tables: &'a [Buffer<u8>],
     buffers: &'a OpenClBuffers,
-    regions: Vec<(u64, Region)>,
+    regions: Vec<Region>,
 }
 
 impl Bound {
@@ -87,7 +88,7 @@ impl Bound {
         let whole = &program.problem;
         let most = part.map(|part| u64::from(part.count)).or(whole.at_run().map(|dim| dim.n));
         let problem = part.map_or(whole, |part| &part.problem);
-        let region = |(start, end)| Ok((end, Region { start, buffer: buffer(opened, end - start)? }));
+        let region = |(start, end)| Ok(Region { start, end, buffer: buffer(opened, end - start)? });
         let regions = bindable::regions(program).into_iter().map(region).collect::<Result<_, Error>>()?;
         let places = Places { opened, program, problem, tables, buffers, regions };
         let (mut steps, mut memory) = (Vec::new(), Vec::new());
@@ -268,8 +269,8 @@ impl Places<'_> {
 
     /// A part of the workspace.
     fn region(&self, binding: Binding, offset: u64, bytes: u64) -> Result<Buffer<u8>, Error> {
-        let inside = |(end, region): &&(u64, Region)| region.start <= offset && offset < *end;
-        let Some((_, region)) = self.regions.iter().find(inside) else {
+        let inside = |region: &&Region| region.start <= offset && offset < region.end;
+        let Some(region) = self.regions.iter().find(inside) else {
             return Err(Error::Program { detail: format!("{binding:?} holds no bytes") });
         };
         let from = offset - region.start;

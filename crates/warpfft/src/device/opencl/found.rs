@@ -88,6 +88,7 @@ pub(super) fn describe(device: device::Device, platform: &str) -> Found {
     } else {
         None
     };
+    let index64 = device.address_bits().is_ok_and(|bits| bits == 64);
     let limits = Limits {
         name: device.name().map_or_else(|_| "OpenCL device".into(), |name| name.trim().to_owned()),
         api: Api::OpenCl,
@@ -98,7 +99,9 @@ pub(super) fn describe(device: device::Device, platform: &str) -> Found {
         subgroup: warp.filter(|&warp| warp.is_power_of_two()).unwrap_or(base.subgroup),
         l2_bytes: device.global_mem_cache_size().ok().filter(|&bytes| bytes > 0).unwrap_or(base.l2_bytes),
         max_buffer_bytes: device.max_mem_alloc_size().unwrap_or(base.max_buffer_bytes),
-        index64: device.address_bits().is_ok_and(|bits| bits == 64),
+        index64,
+        // All threads of a launch are counted in a word of the device's.
+        max_blocks: if index64 { base.max_blocks } else { u64::from(u32::MAX) / 1024 },
         f64: device.double_fp_config().is_ok_and(|config| config != 0),
         copy_bytes_per_second: if kind & CL_DEVICE_TYPE_GPU != 0 { 0.4e12 } else { 0.01e12 },
         ..base
