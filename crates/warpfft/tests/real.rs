@@ -43,7 +43,7 @@ fn some<T>(device: &Device, all: impl IntoIterator<Item = T>) -> Vec<T> {
     let share = match device.kind() {
         DeviceKind::Sim => 7,
         DeviceKind::Wgpu if !device.is_hardware() => 61,
-        DeviceKind::OpenCl if !device.is_hardware() => 211,
+        DeviceKind::OpenCl if !device.is_hardware() => 401,
         _ => 1,
     };
     let first = rand::random_range(0..share);
