@@ -21,6 +21,7 @@
 //! # Ok::<(), warpfft_core::kernel::KernelError>(())
 //! ```
 
+mod braces;
 mod error;
 mod opencl;
 mod ptx;

@@ -1,6 +1,6 @@
 //! What the languages share: constants by value, a look at every instruction, and what none but one has.
 
-use crate::kernel::{Block, Inst, Kernel, Op, Special, Value};
+use crate::kernel::{Ability, Block, Inst, Kernel, Op, Value};
 
 /// Appends formatted text. Writing to a `String` cannot fail.
 macro_rules! put {
@@ -34,28 +34,17 @@ pub(super) fn constants(kernel: &Kernel) -> Vec<Option<u64>> {
 
 /// Where an operation is to be had that PTX alone has; `None` for all others.
 pub(super) const fn only_in_ptx(op: Op) -> Option<&'static str> {
-    Some(match op {
-        Op::MapRemote
-        | Op::ClusterArrive { .. }
-        | Op::ClusterWait
-        | Op::RemoteStoreAsync { .. }
-        | Op::Special(Special::ClusterRank) => "PTX for sm_90 has clusters",
-        Op::BarrierInit { .. }
-        | Op::BarrierInitFence
-        | Op::BarrierExpect
-        | Op::BarrierArrive
-        | Op::BarrierWait
-        | Op::BulkLoad
-        | Op::BulkStore
-        | Op::BulkCommit
-        | Op::BulkWait { .. }
-        | Op::AsyncFence => "PTX for sm_90 has bulk copies",
-        Op::Mma(_) => "PTX for sm_80 has it",
-        Op::AtomicAdd { .. } | Op::AtomicLoad | Op::CounterAdd | Op::CounterWait => {
-            "PTX has atomics that order blocks; in portable languages they order nothing"
+    match op.ability() {
+        // A hint.
+        _ if matches!(op, Op::BulkPrefetch { .. }) => None,
+        Some(Ability::Clusters) => Some("PTX for sm_90 has clusters"),
+        Some(Ability::TransactionBarriers | Ability::BulkCopies) => Some("PTX for sm_90 has bulk copies"),
+        Some(Ability::Matrices(_)) => Some("PTX for sm_80 has it"),
+        Some(Ability::WaitingBlocks) => {
+            Some("PTX has atomics that order blocks; in portable languages they order nothing")
         }
-        _ => return None,
-    })
+        Some(Ability::Shuffles) | None => None,
+    }
 }
 
 /// Whether an instruction does no more to 16-bit numbers than to move and convert them.

@@ -24,6 +24,7 @@
 //! What each operation does is defined by the simulator ([`simulate`]), the one consumer that runs a kernel.
 //! Emitters take only a [`Verified`] kernel, which [`verify`] alone can make.
 
+mod ability;
 mod build;
 mod complex;
 mod fold;
@@ -35,6 +36,7 @@ mod table;
 pub mod text;
 pub mod verify;
 
+pub use ability::Ability;
 pub use build::Builder;
 pub use complex::Cx;
 pub use op::{Cache, Cmp, MmaShape, Op, ShuffleMode, Special};
@@ -147,6 +149,13 @@ pub struct Inst {
     pub results: Vec<Value>,
     /// Nested code of [`Op::Loop`] (one block) and [`Op::If`] (one block).
     pub blocks: Vec<Block>,
+}
+
+impl Inst {
+    /// The predicate, where it has one.
+    pub fn predicate(&self) -> Option<Value> {
+        self.args.last().copied().filter(|_| self.op.is_predicated())
+    }
 }
 
 /// A sequence of instructions with parameters (loops: induction variable, then the carried values) and yields

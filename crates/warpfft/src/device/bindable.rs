@@ -1,13 +1,14 @@
 //! Devices that have programs bound to buffers before they run: how such a device runs on data of the computer's memory,
 //! and how it is timed, on sets of buffers that together exceed the cache.
 
+use std::any::Any;
 use std::time::Duration;
 
 use warpfft_core::problem::{Placement, Problem, Storage};
 use warpfft_core::program::{Binding, Program};
 use warpfft_core::target::Limits;
 
-use super::backend::{Execute, HostJob, Part};
+use super::backend::{Execute, HostJob, Part, own};
 use crate::copy;
 use crate::error::Error;
 use crate::measure::{self, Contest, Measurement, Timed, Timing, Turns};
@@ -19,7 +20,7 @@ const CACHE_BYTES: u64 = 32 << 20;
 const MOST_SETS: u64 = 32;
 
 /// A loaded program of such a device.
-pub(crate) trait Bindable: Execute + Sized {
+pub(crate) trait Bindable: Any + Send + Sync + Sized {
     /// Memory of the device.
     type Buffer;
     /// The program with buffers: what is left to do for a run is to hand it over.
@@ -55,6 +56,28 @@ pub(crate) trait Bindable: Execute + Sized {
     fn download(&self, source: &Self::Buffer, target: &mut [u8]) -> Result<(), Error>;
 }
 
+impl<W: Bindable> Execute for W {
+    fn program(&self) -> Option<&Program> {
+        Some(self.compiled())
+    }
+
+    fn workspace_bytes(&self) -> u64 {
+        self.compiled().workspace_bytes
+    }
+
+    fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
+        run(self, job)
+    }
+
+    fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
+        measure(self, timing)
+    }
+
+    fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
+        race(&own::<Self>(all)?, budget)
+    }
+}
+
 /// The buffers of one run.
 pub(crate) struct Set<B> {
     pub input: [Option<B>; 2],
@@ -79,7 +102,7 @@ impl<B> Set<B> {
 }
 
 /// Runs on the computer's memory.
-pub(crate) fn run<W: Bindable>(work: &W, job: HostJob<'_>) -> Result<(), Error> {
+fn run<W: Bindable>(work: &W, job: HostJob<'_>) -> Result<(), Error> {
     let problem = job.part.map_or(&work.compiled().problem, |part| &part.problem);
     let dense = span::output(problem)?.dense;
     let in_place = problem.placement == Placement::InPlace;
@@ -116,7 +139,7 @@ fn cache(limits: &Limits) -> u64 {
 }
 
 /// Times several programs of one problem against each other.
-pub(crate) fn race<W: Bindable>(works: &[&W], budget: Duration) -> Result<Vec<f64>, Error> {
+fn race<W: Bindable>(works: &[&W], budget: Duration) -> Result<Vec<f64>, Error> {
     let Some(&first) = works.first() else { return Ok(Vec::new()) };
     let problem = &first.compiled().problem;
     let turns = Turns::new(measure::bytes(problem), cache(first.limits()), MOST_SETS);
@@ -130,7 +153,7 @@ pub(crate) fn race<W: Bindable>(works: &[&W], budget: Duration) -> Result<Vec<f6
 }
 
 /// Times a program against the fastest plain copy of its data.
-pub(crate) fn measure<W: Bindable>(work: &W, timing: Timing) -> Result<Measurement, Error> {
+fn measure<W: Bindable>(work: &W, timing: Timing) -> Result<Measurement, Error> {
     let problem = &work.compiled().problem;
     let bytes = measure::bytes(problem);
     let turns = Turns::of(timing, bytes, cache(work.limits()), MOST_SETS);

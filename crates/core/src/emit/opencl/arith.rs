@@ -1,49 +1,17 @@
 //! Arithmetic: one row an operation.
 
 use super::{Writer, name};
+use crate::emit::braces::{Braces, function, sign};
 use crate::emit::shared::put;
-use crate::kernel::{Cmp, Inst, Op, Type, Value};
+use crate::kernel::{Inst, Op, Type, Value};
 
-/// How an operation is written.
-enum Form {
-    /// Between its arguments.
-    Infix(&'static str),
-    /// The same for signed integers, whose overflow the language leaves open: on their bits.
-    Wrapping(&'static str),
-    /// Before its arguments, in parentheses.
-    Call(&'static str),
-}
-
-fn form(op: Op, ty: Type) -> Option<Form> {
-    let wrapping = |sign| if ty == Type::I32 { Form::Wrapping(sign) } else { Form::Infix(sign) };
-    Some(match op {
-        Op::Add => wrapping("+"),
-        Op::Sub => wrapping("-"),
-        Op::Mul => wrapping("*"),
-        Op::Div => Form::Infix("/"),
-        Op::Rem => Form::Infix("%"),
-        Op::Shl => Form::Infix("<<"),
-        Op::Shr => Form::Infix(">>"),
-        Op::And => Form::Infix("&"),
-        Op::Or => Form::Infix("|"),
-        Op::Xor if ty == Type::Bool => Form::Infix("!="),
-        Op::Xor => Form::Infix("^"),
-        Op::Cmp(Cmp::Eq) => Form::Infix("=="),
-        Op::Cmp(Cmp::Ne) => Form::Infix("!="),
-        Op::Cmp(Cmp::Lt) => Form::Infix("<"),
-        Op::Cmp(Cmp::Le) => Form::Infix("<="),
-        Op::Cmp(Cmp::Gt) => Form::Infix(">"),
-        Op::Cmp(Cmp::Ge) => Form::Infix(">="),
-        Op::Neg => Form::Call("-"),
-        Op::Sqrt => Form::Call("sqrt"),
-        Op::MulHi => Form::Call("mul_hi"),
-        Op::Fma => Form::Call("fma"),
-        Op::Min if ty.is_float() => Form::Call("fmin"),
-        Op::Min => Form::Call("min"),
-        Op::Max if ty.is_float() => Form::Call("fmax"),
-        Op::Max => Form::Call("max"),
-        _ => return None,
-    })
+/// How an operation is called: of floats, minimum and maximum have names of their own.
+fn form(op: Op, ty: Type) -> Option<&'static str> {
+    match op {
+        Op::Min if ty.is_float() => Some("fmin"),
+        Op::Max if ty.is_float() => Some("fmax"),
+        _ => function(op),
+    }
 }
 
 impl Writer<'_> {
@@ -51,43 +19,31 @@ impl Writer<'_> {
         let &[result] = &inst.results[..] else { return };
         let ty = self.kernel.ty(result);
         self.define(result);
-        match (inst.op, form(inst.op, ty)) {
-            (_, Some(Form::Infix(sign))) => {
-                self.operand(inst.args[0]);
-                put!(self.out, " {sign} ");
-                self.operand(inst.args[1]);
-            }
-            (_, Some(Form::Wrapping(sign))) => {
+        match (inst.op, form(inst.op, ty), sign(inst.op, ty)) {
+            (_, Some(function), _) => self.call(function, &inst.args),
+            // Overflow of signed integers is open: on their bits.
+            (Op::Add | Op::Sub | Op::Mul, _, Some(sign)) if ty == Type::I32 => {
                 self.out.push_str("as_int(");
                 self.call("as_uint", &inst.args[..1]);
                 put!(self.out, " {sign} ");
                 self.call("as_uint", &inst.args[1..]);
                 self.out.push(')');
             }
-            (_, Some(Form::Call(function))) => self.call(function, &inst.args),
-            (Op::Select, _) => {
+            (_, _, Some(sign)) => self.infix(sign, &inst.args),
+            (Op::Select, ..) => {
                 self.operand(inst.args[0]);
                 self.out.push_str(" ? ");
                 self.operand(inst.args[1]);
                 self.out.push_str(" : ");
                 self.operand(inst.args[2]);
             }
-            (Op::Bitcast, _) => {
+            (Op::Bitcast, ..) => {
                 put!(self.out, "as_{}", name(ty));
                 self.call("", &inst.args);
             }
             _ => self.convert(ty, inst.args[0]),
         }
         self.out.push_str(";\n");
-    }
-
-    fn call(&mut self, function: &str, args: &[Value]) {
-        self.out.push_str(function);
-        for (i, &arg) in args.iter().enumerate() {
-            self.out.push_str(if i == 0 { "(" } else { ", " });
-            self.operand(arg);
-        }
-        self.out.push(')');
     }
 
     /// To nearest, ties to even, as the language's own conversions to floats are; those to integers have to be told.

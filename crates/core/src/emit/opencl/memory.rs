@@ -1,10 +1,9 @@
 //! Pointers and accesses.
 
 use super::{Writer, name};
+use crate::emit::braces::{Braces, LETTERS};
 use crate::emit::shared::put;
 use crate::kernel::{Inst, Op, Space, Type, Value};
-
-const LETTERS: [char; 4] = ['x', 'y', 'z', 'w'];
 
 impl Writer<'_> {
     /// Prints an access to memory; `false` if it is none.
@@ -23,21 +22,9 @@ impl Writer<'_> {
                 self.operand(inst.args[0]);
                 self.out.push_str(";\n");
             }
-            Op::PtrAdd => {
-                self.define(inst.results[0]);
-                self.operand(inst.args[0]);
-                self.out.push_str(" + ");
-                self.operand(inst.args[1]);
-                self.out.push_str(";\n");
-            }
-            Op::Load { offset, predicated, .. } => {
-                let pred = if predicated { inst.args.last().copied() } else { None };
-                self.load(inst, offset, pred);
-            }
-            Op::Store { width, offset, predicated, .. } => {
-                let pred = if predicated { inst.args.last().copied() } else { None };
-                self.store(inst, width, offset, pred);
-            }
+            Op::PtrAdd => self.pointer_sum(inst),
+            Op::Load { offset, .. } => self.load(inst, offset, inst.predicate()),
+            Op::Store { width, offset, .. } => self.store(inst, width, offset, inst.predicate()),
             _ => return false,
         }
         true
@@ -110,18 +97,10 @@ impl Writer<'_> {
         if width > 1 {
             let pointee = super::pointee(self.kernel, space);
             put!(self.out, "*({pointee}{width} *)(v{}", pointer.0);
-            self.distance(offset);
+            self.distance(offset.into(), "");
             self.out.push(')');
         } else {
             put!(self.out, "v{}[{offset}]", pointer.0);
-        }
-    }
-
-    fn distance(&mut self, offset: i32) {
-        match offset {
-            0 => {}
-            1.. => put!(self.out, " + {offset}"),
-            _ => put!(self.out, " - {}", offset.unsigned_abs()),
         }
     }
 }

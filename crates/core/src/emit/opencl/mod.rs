@@ -8,8 +8,9 @@ mod arith;
 mod memory;
 
 use super::EmitError;
+use super::braces::Braces;
 use super::shared::{constants, each_inst, only_in_ptx, only_keeps, put};
-use crate::kernel::{Access, Block, Inst, Kernel, Op, Space, Special, Type, Value, Verified};
+use crate::kernel::{Access, Inst, Kernel, Op, Space, Special, Type, Value, Verified};
 
 /// Bytes of text that one instruction takes, generously.
 const BYTES_PER_INST: usize = 64;
@@ -130,43 +131,6 @@ impl<'k> Writer<'k> {
         all.iter().filter(|(used, _)| *used).for_each(|(_, function)| self.out.push_str(function));
     }
 
-    fn block(&mut self, block: &'k Block) -> Result<(), EmitError> {
-        block.insts.iter().try_for_each(|inst| self.inst(inst))
-    }
-
-    fn inst(&mut self, inst: &'k Inst) -> Result<(), EmitError> {
-        self.admit(inst)?;
-        match inst.op {
-            // Constants stand where they are used; a prefetch is a hint.
-            Op::Const(_) | Op::BulkPrefetch { .. } => {}
-            Op::Special(special) => {
-                let blocks = self.kernel.blocks;
-                self.define(inst.results[0]);
-                match special {
-                    Special::BlockIndex => self.out.push_str("(uint)get_group_id(0);\n"),
-                    Special::BlockCount => put!(self.out, "{blocks}u;\n"),
-                    Special::ThreadIndex => self.out.push_str("(uint)get_local_id(0);\n"),
-                    Special::Count => self.out.push_str("count;\n"),
-                    // Launches have one dimension, which no compiler knows.
-                    _ => self.out.push_str("(uint)get_group_id(2);\n"),
-                }
-            }
-            Op::Barrier => self.line("barrier(CLK_LOCAL_MEM_FENCE);"),
-            Op::Loop => self.loop_(inst)?,
-            Op::If => {
-                self.indent();
-                self.out.push_str("if (");
-                self.operand(inst.args[0]);
-                self.out.push_str(") {\n");
-                self.nested(&inst.blocks[0])?;
-                self.line("}");
-            }
-            _ if self.memory(inst) => {}
-            _ => self.arith(inst),
-        }
-        Ok(())
-    }
-
     /// Refuses what the language lacks.
     fn admit(&self, inst: &Inst) -> Result<(), EmitError> {
         let kernel = || self.kernel.name.clone();
@@ -235,27 +199,6 @@ impl<'k> Writer<'k> {
         Ok(())
     }
 
-    fn nested(&mut self, block: &'k Block) -> Result<(), EmitError> {
-        self.depth += 1;
-        let done = self.block(block);
-        self.depth -= 1;
-        done
-    }
-
-    // --- text ---
-
-    fn indent(&mut self) {
-        for _ in 0..self.depth {
-            self.out.push_str("    ");
-        }
-    }
-
-    fn line(&mut self, text: &str) {
-        self.indent();
-        self.out.push_str(text);
-        self.out.push('\n');
-    }
-
     /// `float v1`.
     fn declare(&mut self, value: Value) {
         self.indent();
@@ -263,6 +206,49 @@ impl<'k> Writer<'k> {
             Type::Ptr(space) => put!(self.out, "{} *v{}", pointee(self.kernel, space), value.0),
             ty => put!(self.out, "{} v{}", name(ty), value.0),
         }
+    }
+}
+
+impl<'k> Braces<'k> for Writer<'k> {
+    fn out(&mut self) -> &mut String {
+        &mut self.out
+    }
+
+    fn depth(&mut self) -> &mut usize {
+        &mut self.depth
+    }
+
+    fn inst(&mut self, inst: &'k Inst) -> Result<(), EmitError> {
+        self.admit(inst)?;
+        match inst.op {
+            // Constants stand where they are used; a prefetch is a hint.
+            Op::Const(_) | Op::BulkPrefetch { .. } => {}
+            Op::Special(special) => {
+                let blocks = self.kernel.blocks;
+                self.define(inst.results[0]);
+                match special {
+                    Special::BlockIndex => self.out.push_str("(uint)get_group_id(0);\n"),
+                    Special::BlockCount => put!(self.out, "{blocks}u;\n"),
+                    Special::ThreadIndex => self.out.push_str("(uint)get_local_id(0);\n"),
+                    Special::Count => self.out.push_str("count;\n"),
+                    // Launches have one dimension, which no compiler knows.
+                    _ => self.out.push_str("(uint)get_group_id(2);\n"),
+                }
+            }
+            Op::Barrier => self.line("barrier(CLK_LOCAL_MEM_FENCE);"),
+            Op::Loop => self.loop_(inst)?,
+            Op::If => {
+                self.indent();
+                self.out.push_str("if (");
+                self.operand(inst.args[0]);
+                self.out.push_str(") {\n");
+                self.nested(&inst.blocks[0])?;
+                self.line("}");
+            }
+            _ if self.memory(inst) => {}
+            _ => self.arith(inst),
+        }
+        Ok(())
     }
 
     /// `const float v1 = `.

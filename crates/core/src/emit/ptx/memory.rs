@@ -10,13 +10,9 @@ impl Writer<'_> {
         match inst.op {
             Op::Addr => self.address(inst, None, inst.args[0]),
             Op::PtrAdd => self.address(inst, Some(inst.args[0]), inst.args[1]),
-            Op::Load { width, offset, cache, predicated } => {
-                let pred = if predicated { inst.args.last().copied() } else { None };
-                self.load(inst, width, offset, cache, pred);
-            }
-            Op::Store { width, offset, cache, predicated } => {
-                let pred = if predicated { inst.args.last().copied() } else { None };
-                self.store(inst, width, offset, cache, pred);
+            Op::Load { width, offset, cache, .. } => self.load(inst, width, offset, cache, inst.predicate()),
+            Op::Store { width, offset, cache, .. } => {
+                self.store(inst, width, offset, cache, inst.predicate());
             }
             _ => return false,
         }

@@ -3,6 +3,7 @@
 //! or store single ones, have the type of the language.
 
 use super::{Uses, Writer};
+use crate::emit::braces::Braces;
 use crate::emit::shared::{self, each_inst, put};
 use crate::kernel::{Inst, Kernel, Op, Space, Type, Value};
 
@@ -106,7 +107,7 @@ impl Writer<'_> {
         let at = |this: &mut Self| {
             this.out.push('(');
             put!(this.out, "v{}", ptr.0);
-            this.distance(offset.into());
+            this.distance(offset.into(), "u");
             this.out.push(')');
         };
         super::layout::array_name(self.kernel, space, &mut self.out);

@@ -2,10 +2,9 @@
 
 use super::Writer;
 use super::layout::{array_name, element};
+use crate::emit::braces::{Braces, LETTERS};
 use crate::emit::shared::put;
 use crate::kernel::{Inst, Op, Space, Type, Value};
-
-const LETTERS: [char; 4] = ['x', 'y', 'z', 'w'];
 
 impl Writer<'_> {
     /// Prints an access to memory; `false` if it is none.
@@ -16,21 +15,9 @@ impl Writer<'_> {
                 self.operand(inst.args[0]);
                 self.out.push_str(";\n");
             }
-            Op::PtrAdd => {
-                self.define(inst.results[0]);
-                self.operand(inst.args[0]);
-                self.out.push_str(" + ");
-                self.operand(inst.args[1]);
-                self.out.push_str(";\n");
-            }
-            Op::Load { offset, predicated, .. } => {
-                let pred = if predicated { inst.args.last().copied() } else { None };
-                self.load(inst, offset, pred);
-            }
-            Op::Store { width, offset, predicated, .. } => {
-                let pred = if predicated { inst.args.last().copied() } else { None };
-                self.store(inst, width, offset, pred);
-            }
+            Op::PtrAdd => self.pointer_sum(inst),
+            Op::Load { offset, .. } => self.load(inst, offset, inst.predicate()),
+            Op::Store { width, offset, .. } => self.store(inst, width, offset, inst.predicate()),
             _ => return false,
         }
         true
@@ -125,19 +112,11 @@ impl Writer<'_> {
             self.out.push('(');
         }
         put!(self.out, "v{}", ptr.0);
-        self.distance(first);
+        self.distance(first, "u");
         if shift > 0 {
             put!(self.out, " >> {shift}u)");
         }
-        self.distance(after);
+        self.distance(after, "u");
         self.out.push(']');
-    }
-
-    pub(super) fn distance(&mut self, offset: i64) {
-        match offset {
-            0 => {}
-            1.. => put!(self.out, " + {offset}u"),
-            _ => put!(self.out, " - {}u", -offset),
-        }
     }
 }

@@ -10,8 +10,9 @@ mod layout;
 mod memory;
 
 use super::EmitError;
+use super::braces::Braces;
 use super::shared::{constants, only_in_ptx, put};
-use crate::kernel::{AtRun, Block, Inst, Kernel, Op, Special, Type, Value, Verified};
+use crate::kernel::{AtRun, Inst, Kernel, Op, Special, Type, Value, Verified};
 use layout::Layout;
 
 /// Bits of each of the three digits in which a count is bound.
@@ -125,44 +126,6 @@ impl<'k> Writer<'k> {
         text
     }
 
-    fn block(&mut self, block: &'k Block) -> Result<(), EmitError> {
-        block.insts.iter().try_for_each(|inst| self.inst(inst))
-    }
-
-    fn inst(&mut self, inst: &'k Inst) -> Result<(), EmitError> {
-        self.admit(inst)?;
-        match inst.op {
-            // Constants stand where they are used.
-            Op::Const(_) | Op::BulkPrefetch { .. } => {}
-            Op::Special(special) => {
-                let blocks = self.kernel.blocks;
-                self.define(inst.results[0]);
-                match special {
-                    Special::BlockIndex => self.out.push_str("block;\n"),
-                    Special::BlockCount => put!(self.out, "{blocks}u;\n"),
-                    Special::ThreadIndex => self.out.push_str("thread;\n"),
-                    // Launches have at most two dimensions, which no compiler knows.
-                    Special::Zero => self.out.push_str("group.z;\n"),
-                    Special::Count => self.out.push_str("count;\n"),
-                    _ => self.out.push_str("lane;\n"),
-                }
-            }
-            Op::Barrier => self.line("workgroupBarrier();"),
-            Op::Loop => self.loop_(inst)?,
-            Op::If => {
-                self.indent();
-                self.out.push_str("if ");
-                self.operand(inst.args[0]);
-                self.out.push_str(" {\n");
-                self.nested(&inst.blocks[0])?;
-                self.line("}");
-            }
-            _ if self.memory(inst) => {}
-            _ => self.arith(inst),
-        }
-        Ok(())
-    }
-
     /// Refuses what the language lacks, and notes what it wants declared.
     fn admit(&mut self, inst: &Inst) -> Result<(), EmitError> {
         let kernel = || self.kernel.name.clone();
@@ -249,25 +212,56 @@ impl<'k> Writer<'k> {
         Ok(())
     }
 
-    fn nested(&mut self, block: &'k Block) -> Result<(), EmitError> {
-        self.depth += 1;
-        let done = self.block(block);
-        self.depth -= 1;
-        done
+    /// The same where the type cannot be left to inference.
+    fn typed(&mut self, value: Value) {
+        let ty = self.kernel.ty(value);
+        put!(self.out, "{}(", if self.is_bits(ty) { "u32" } else { name(ty) });
+        self.operand(value);
+        self.out.push(')');
+    }
+}
+
+impl<'k> Braces<'k> for Writer<'k> {
+    fn out(&mut self) -> &mut String {
+        &mut self.out
     }
 
-    // --- text ---
+    fn depth(&mut self) -> &mut usize {
+        &mut self.depth
+    }
 
-    fn indent(&mut self) {
-        for _ in 0..self.depth {
-            self.out.push_str("    ");
+    fn inst(&mut self, inst: &'k Inst) -> Result<(), EmitError> {
+        self.admit(inst)?;
+        match inst.op {
+            // Constants stand where they are used.
+            Op::Const(_) | Op::BulkPrefetch { .. } => {}
+            Op::Special(special) => {
+                let blocks = self.kernel.blocks;
+                self.define(inst.results[0]);
+                match special {
+                    Special::BlockIndex => self.out.push_str("block;\n"),
+                    Special::BlockCount => put!(self.out, "{blocks}u;\n"),
+                    Special::ThreadIndex => self.out.push_str("thread;\n"),
+                    // Launches have at most two dimensions, which no compiler knows.
+                    Special::Zero => self.out.push_str("group.z;\n"),
+                    Special::Count => self.out.push_str("count;\n"),
+                    _ => self.out.push_str("lane;\n"),
+                }
+            }
+            Op::Barrier => self.line("workgroupBarrier();"),
+            Op::Loop => self.loop_(inst)?,
+            Op::If => {
+                self.indent();
+                self.out.push_str("if ");
+                self.operand(inst.args[0]);
+                self.out.push_str(" {\n");
+                self.nested(&inst.blocks[0])?;
+                self.line("}");
+            }
+            _ if self.memory(inst) => {}
+            _ => self.arith(inst),
         }
-    }
-
-    fn line(&mut self, text: &str) {
-        self.indent();
-        self.out.push_str(text);
-        self.out.push('\n');
+        Ok(())
     }
 
     /// `let v1 = `.
@@ -296,14 +290,6 @@ impl<'k> Writer<'k> {
             Type::F64 => put!(self.out, "{float:?}lf"),
             _ => put!(self.out, "{}u", bits as u32),
         }
-    }
-
-    /// The same where the type cannot be left to inference.
-    fn typed(&mut self, value: Value) {
-        let ty = self.kernel.ty(value);
-        put!(self.out, "{}(", if self.is_bits(ty) { "u32" } else { name(ty) });
-        self.operand(value);
-        self.out.push(')');
     }
 }
 

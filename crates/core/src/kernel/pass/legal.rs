@@ -1,7 +1,7 @@
 //! Makes a kernel legal for a target: drops hints that the target does not take, and refuses what it lacks.
 
 use crate::kernel::verify::{KernelError, Site};
-use crate::kernel::{Block, Cache, Inst, Kernel, MmaShape, Op, Space, Type, Value};
+use crate::kernel::{Block, Cache, Inst, Kernel, Op, Space, Type, Value};
 use crate::target::{Api, Limits};
 
 /// What devices lack whose memory is of words.
@@ -91,25 +91,9 @@ impl Walk<'_> {
     fn lacks(&self, inst: &Inst) -> Option<&'static str> {
         let limits = self.limits;
         // A prefetch is a hint: it is dropped instead.
-        let (there, what) = match inst.op {
-            Op::Shuffle(_) => (limits.shuffle, "subgroup shuffles"),
-            Op::MapRemote | Op::ClusterArrive { .. } | Op::ClusterWait | Op::RemoteStoreAsync { .. } => {
-                (limits.max_cluster > 1, "clusters")
-            }
-            Op::BarrierInit { .. }
-            | Op::BarrierInitFence
-            | Op::BarrierExpect
-            | Op::BarrierArrive
-            | Op::BarrierWait => (limits.bulk_copy, "transaction barriers"),
-            Op::BulkLoad | Op::BulkStore | Op::BulkCommit | Op::BulkWait { .. } | Op::AsyncFence => {
-                (limits.bulk_copy, "bulk copies")
-            }
-            Op::CounterWait => (matches!(limits.api, Api::Ptx { .. }), "blocks that can wait for each other"),
-            Op::Mma(shape) => (multiplies(shape, limits), "matrix instructions of this shape"),
-            _ => (true, ""),
-        };
-        if !there {
-            return Some(what);
+        let hint = matches!(inst.op, Op::BulkPrefetch { .. });
+        if let Some(ability) = inst.op.ability().filter(|ability| !hint && !ability.is_within(limits)) {
+            return Some(ability.name());
         }
         if let Some(what) = self.single_half(inst) {
             return Some(what);
@@ -143,15 +127,5 @@ impl Walk<'_> {
         if let (Op::Load { cache, .. } | Op::Store { cache, .. }, false) = (&mut inst.op, taken) {
             *cache = Cache::Default;
         }
-    }
-}
-
-/// Whether the target multiplies matrices of a shape.
-fn multiplies(shape: MmaShape, limits: &Limits) -> bool {
-    let there = matches!(limits.api, Api::Ptx { sm: 80.. }) && limits.subgroup == 32;
-    match shape {
-        MmaShape::M8N8K4F64 => there && limits.f64,
-        MmaShape::M16N8K8Tf32 => there,
-        MmaShape::M16N8K16F16 => there && limits.f16,
     }
 }

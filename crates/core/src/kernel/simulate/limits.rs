@@ -1,8 +1,8 @@
 //! What can be refused before the kernel runs: limits, abilities, buffers.
 
-use super::super::{Block, Kernel, Op, Type};
+use super::super::{Ability, Block, Kernel, Type};
 use super::{Fault, GlobalBuffer};
-use crate::target::{Api, Limits};
+use crate::target::Limits;
 
 /// Checks a kernel against a device.
 pub(super) fn check(kernel: &Kernel, limits: &Limits) -> Result<(), Fault> {
@@ -55,35 +55,8 @@ pub(super) fn check(kernel: &Kernel, limits: &Limits) -> Result<(), Fault> {
 
 /// The first ability that the code needs and the device lacks.
 fn lacking(block: &Block, limits: &Limits) -> Option<&'static str> {
-    let tensor_cores = matches!(limits.api, Api::Ptx { sm } if sm >= 80);
     for inst in &block.insts {
-        let lacks = match inst.op {
-            Op::Shuffle(_) if !limits.shuffle => Some("subgroup shuffles"),
-            Op::MapRemote | Op::ClusterArrive { .. } | Op::ClusterWait if limits.max_cluster < 2 => {
-                Some("clusters")
-            }
-            Op::RemoteStoreAsync { .. }
-            | Op::BarrierInit { .. }
-            | Op::BarrierInitFence
-            | Op::BarrierExpect
-            | Op::BarrierArrive
-            | Op::BarrierWait
-            | Op::BulkLoad
-            | Op::BulkStore
-            | Op::BulkCommit
-            | Op::BulkWait { .. }
-            | Op::BulkPrefetch { .. }
-            | Op::AsyncFence
-                if !limits.bulk_copy =>
-            {
-                Some("bulk copies and transaction barriers")
-            }
-            Op::CounterWait if !matches!(limits.api, Api::Ptx { .. }) => {
-                Some("blocks that can wait for each other")
-            }
-            Op::Mma(_) if !tensor_cores || limits.subgroup != 32 => Some("matrix products"),
-            _ => None,
-        };
+        let lacks = inst.op.ability().filter(|ability| !ability.is_within(limits)).map(Ability::name);
         let nested = || inst.blocks.iter().find_map(|nested| lacking(nested, limits));
         if let Some(ability) = lacks.or_else(nested) {
             return Some(ability);

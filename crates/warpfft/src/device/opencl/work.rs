@@ -2,7 +2,6 @@
 
 use std::ptr::null_mut;
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
 
 use opencl3::memory::{Buffer, CL_MEM_READ_WRITE};
 use opencl3::types::{CL_BLOCKING, cl_mem};
@@ -13,12 +12,11 @@ use warpfft_core::target::Limits;
 
 use super::Opened;
 use super::bound::{Bound, OpenClBuffers};
-use crate::device::backend::{Execute, HostJob, Part, own};
-use crate::device::bindable::{self, Bindable, Set};
+use crate::device::backend::Part;
+use crate::device::bindable::{Bindable, Set};
 use crate::device::check;
 use crate::device::hash::hash;
 use crate::error::Error;
-use crate::measure::{Measurement, Timing};
 use crate::room;
 
 /// A loaded program.
@@ -179,27 +177,5 @@ impl Bindable for OpenClWork {
         // SAFETY: the call returns when the target has been written; the buffer was made for as many bytes.
         let read = unsafe { self.opened.queue.enqueue_read_buffer(source, CL_BLOCKING, 0, target, &[]) };
         read.map(drop).map_err(|error| self.opened.failed("clEnqueueReadBuffer", bytes, &error))
-    }
-}
-
-impl Execute for OpenClWork {
-    fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
-        bindable::measure(self, timing)
-    }
-
-    fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
-        bindable::race(&own::<Self>(all)?, budget)
-    }
-
-    fn program(&self) -> Option<&Program> {
-        Some(&self.program)
-    }
-
-    fn workspace_bytes(&self) -> u64 {
-        self.program.workspace_bytes
-    }
-
-    fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
-        bindable::run(self, job)
     }
 }

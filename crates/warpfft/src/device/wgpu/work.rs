@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
 
 use warpfft_core::emit;
 use warpfft_core::kernel::{Access, Kernel, Verified};
@@ -11,12 +10,11 @@ use warpfft_core::target::{Api, Limits};
 
 use super::Gpu;
 use super::bound::{self, Bound, WgpuBuffers};
-use crate::device::backend::{Execute, HostJob, Part, own};
-use crate::device::bindable::{self, Bindable, Set};
+use crate::device::backend::Part;
+use crate::device::bindable::{Bindable, Set};
 use crate::device::check;
 use crate::device::hash::hash;
 use crate::error::Error;
-use crate::measure::{Measurement, Timing};
 
 /// Usage of buffers that hold the caller's data during a run on host memory.
 const DATA: wgpu::BufferUsages =
@@ -253,27 +251,5 @@ impl Bindable for WgpuWork {
 
     fn wait(&self) -> Result<(), Error> {
         self.gpu.wait()
-    }
-}
-
-impl Execute for WgpuWork {
-    fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
-        bindable::measure(self, timing)
-    }
-
-    fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
-        bindable::race(&own::<Self>(all)?, budget)
-    }
-
-    fn program(&self) -> Option<&Program> {
-        Some(&self.program)
-    }
-
-    fn workspace_bytes(&self) -> u64 {
-        self.program.workspace_bytes
-    }
-
-    fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
-        bindable::run(self, job)
     }
 }
