@@ -14,6 +14,7 @@ mod short;
 mod split;
 
 pub use long::of_middle;
+pub(crate) use occupancy::of_each;
 pub use occupancy::{Occupancy, occupancy};
 
 use crate::lower::cluster::Cut;

@@ -36,6 +36,15 @@ pub fn occupancy(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Occupancy>
     Model::new(pass, &tile.batch, tile.cluster, limits)?.occupancy(tile.threads)
 }
 
+/// Registers of a thread when so many blocks share the file out. A multiprocessor has four parts with registers of their
+/// own, and gives each warp to one of them.
+pub(crate) fn of_each(threads: u32, blocks: u32, limits: &Limits) -> u32 {
+    let lanes = limits.subgroup.max(1);
+    let warps = threads.div_ceil(lanes).saturating_mul(blocks.max(1));
+    let per_part = warps.div_ceil(4).saturating_mul(lanes);
+    (limits.registers_per_sm / 4 / per_part).min(limits.registers_per_thread)
+}
+
 /// What the stages ask of a thread.
 pub(super) struct Demand {
     /// Complex elements that it holds.
@@ -98,8 +107,15 @@ impl Model<'_> {
         let wide = self.stages.iter().any(|stage| stage.radix > 16);
         let ahead = if per_thread > 24 || wide { 45 } else { 12 };
         let told = if self.twiddled { fit(registers + ahead * words) } else { blocks };
-        // What it is told of, the assembler shares the file out to as it does: by blocks of whole fours of warps.
-        let shared_out = (file / registers).max(1);
+        // What it is told of, the assembler shares the file out to, warp by warp. Left as many as fit beside each other in
+        // fours of warps it loads far ahead, which pays but where planes of frequencies in single precision come back:
+        // docs/notes/real-data.md has what was measured.
+        let joins_planes = self.folds[0] && self.axes > 1 && words == 1;
+        let shared_out = if joins_planes {
+            (2..=most).rev().find(|&count| of_each(threads, count, limits) >= registers).unwrap_or(1)
+        } else {
+            (file / registers).max(1)
+        };
         let told = told.min(shared_out);
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
         // its phases.
@@ -108,9 +124,9 @@ impl Model<'_> {
         let asked = blocks == 1 && most >= 2 && uneven == 0 && least <= file / 2;
         let (blocks, told, registers) =
             if asked { (2, 2, file / 2 / 8 * 8) } else { (blocks, told, registers) };
-        // Where it cannot be told of a second block and there is little room for one, it was seen to take what keeps that
+        // Where blocks rounded up to four warps leave little room for a second one, it was seen to take what keeps that
         // out: 400 threads of 1000 points took 77 registers, 72 were left.
-        let scant = !asked && blocks == 2 && shared_out == 1 && !self.twiddled;
+        let scant = !asked && blocks == 2 && file / registers < 2 && !self.twiddled;
         let blocks = if scant { fit(registers + SLACK) } else { blocks };
         Some(Occupancy {
             per_thread,

@@ -31,6 +31,7 @@ pub use simplify::simplify;
 
 use super::verify::{KernelError, Verified, verify};
 use super::{Block, Kernel, Op, Type, Value};
+use crate::cost::of_each;
 use crate::target::Limits;
 
 /// Sharing may make rules apply that did not before; in practice once.
@@ -104,11 +105,7 @@ fn has_loop(block: &Block) -> bool {
 
 /// Registers of a thread when as many blocks are resident as the kernel asks for.
 fn allowed(kernel: &Kernel, limits: &Limits) -> u32 {
-    let lanes = limits.subgroup.max(1);
-    let warps = kernel.threads.div_ceil(lanes) * kernel.min_blocks.max(1);
-    // A multiprocessor has four parts with registers of their own.
-    let per_part = warps.div_ceil(4) * lanes;
-    (limits.registers_per_sm / 4 / per_part).min(limits.registers_per_thread)
+    of_each(kernel.threads, kernel.min_blocks, limits)
 }
 
 /// 32-bit registers that a value takes. Predicates have registers of their own.
