@@ -16,8 +16,11 @@ pub(super) struct Code {
     pub elem: Type,
     /// Threads of a block.
     pub threads: u32,
-    forward: bool,
+    /// Direction of the factors.
+    pub forward: bool,
     bindings: Vec<Binding>,
+    tables: Vec<(Binding, View)>,
+    tiles: usize,
 }
 
 /// An array as a kernel sees it.
@@ -47,7 +50,7 @@ impl Code {
     pub fn new(name: &str, threads: u32, blocks: u64, elem: Type, forward: bool) -> Self {
         let name = name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let b = Builder::new(name, threads, blocks);
-        Self { b, on: None, elem, threads, forward, bindings: Vec::new() }
+        Self { b, on: None, elem, threads, forward, bindings: Vec::new(), tables: Vec::new(), tiles: 0 }
     }
 
     /// The kernel, and what its buffers are bound to.
@@ -81,9 +84,16 @@ impl Code {
         }
     }
 
-    /// A constant table.
+    /// A constant table, bound once however often it is asked for.
     pub fn table(&mut self, array: Array) -> View {
-        self.bind("table", self.elem, Access::Read, array)
+        let known = self.tables.iter().find(|(binding, _)| *binding == array.binding);
+        if let Some(&(_, view)) = known {
+            return view;
+        }
+        let name = numbered("table", self.tables.len());
+        let view = self.bind(&name, self.elem, Access::Read, array);
+        self.tables.push((array.binding, view));
+        view
     }
 
     /// Indices that are read.
@@ -140,6 +150,13 @@ impl Code {
         self.b.store(to, 0, &[value], Cache::Default, self.on);
     }
 
+    /// A shared array of so many reals, under a name that is free.
+    pub fn tile(&mut self, name: &str, reals: u64) -> Space {
+        let name = numbered(name, self.tiles);
+        self.tiles += 1;
+        self.b.shared(name, self.elem, reals as u32)
+    }
+
     /// A factor from a table of the forward direction, as this direction has it.
     pub fn factor(&mut self, table: View, index: Value) -> Cx {
         let from = self.at(table, index);
@@ -162,4 +179,9 @@ impl Code {
         // Both fit, as `d` is at most `most`, and that is an index.
         [self.b.rem_const(x, d as u32, most), self.b.div_const(x, d as u32, most)]
     }
+}
+
+/// A name, with a number from the second on.
+fn numbered(name: &str, index: usize) -> String {
+    if index == 0 { name.into() } else { format!("{name}_{index}") }
 }

@@ -165,10 +165,10 @@ impl<'a> Draft<'a> {
 
     /// A kernel of so many blocks.
     pub fn kernel(&self, name: &str, threads: u32, blocks: u64) -> Result<Code, Error> {
+        too_large("threads of a block", threads.into(), self.limits.max_threads.into(), self.limits)?;
         // Items are counted in 32 bits, surplus threads included.
         let most = self.limits.max_blocks.min(u64::from(u32::MAX / threads.max(1)));
         too_large("blocks of one launch", blocks, most, self.limits)?;
-        too_large("threads of a block", threads.into(), self.limits.max_threads.into(), self.limits)?;
         Ok(Code::new(name, threads, blocks, self.elem(), self.forward()))
     }
 

@@ -25,11 +25,18 @@ mod fft2;
 mod fft3;
 mod fft3_compact;
 mod fft4;
+mod locality;
+mod moves;
 mod packed;
 mod radix_2;
+mod romero;
 mod scarpaci;
+mod shared_naive;
 mod sine;
 mod stockham_2;
+mod straightforward;
+mod tile;
+mod transposed;
 
 use crate::error::Error;
 use crate::problem::Problem;
@@ -59,8 +66,21 @@ struct Facts {
 }
 
 /// All of them.
-const ALL: &[&dyn Algorithm] =
-    &[&stockham_2::Stockham2, &fft1::Fft1, &fft2::Fft2, &fft3::Fft3, &fft3_compact::Fft3Compact, &fft4::Fft4];
+const ALL: &[&dyn Algorithm] = &[
+    // Romero, Trenas, Gutierrez, Zapata.
+    &shared_naive::SharedNaive,
+    &straightforward::Straightforward,
+    &transposed::Transposed,
+    &locality::Locality,
+    // Scarpaci.
+    &fft1::Fft1,
+    &fft2::Fft2,
+    &fft3::Fft3,
+    &fft3_compact::Fft3Compact,
+    &fft4::Fft4,
+    // Lloyd, Boyd, Govindaraju.
+    &stockham_2::Stockham2,
+];
 
 /// A published algorithm, selectable by name.
 #[derive(Clone, Copy)]

@@ -45,7 +45,7 @@ impl Algorithm for Stockham2 {
             for (stage, sides) in (0..line.n.trailing_zeros()).zip(&mut route) {
                 left -= 1;
                 let scale = if left == 0 { draft.scale() } else { 1.0 };
-                line.stage(draft, stage, sides, scale)?;
+                line.stage_in(draft, stage, sides, scale, draft.forward())?;
             }
         }
         Ok(())
@@ -76,20 +76,23 @@ impl Lines {
         all
     }
 
-    /// The launch of one stage.
-    pub fn stage(
+    /// The launch of one stage, in one direction or the other.
+    pub fn stage_in(
         &self,
         draft: &mut Draft<'_>,
         stage: u32,
         sides: [Array; 2],
         scale: f64,
+        forward: bool,
     ) -> Result<(), Error> {
         let half = self.n / 2;
         let table = draft.table(factors(self.n));
         let butterflies = self.count * half;
-        let name = format!("stockham_{}_by_{}_stage_{stage}", self.n, self.inner);
+        let way = if forward { "" } else { "back_" };
+        let name = format!("stockham_{way}{}_by_{}_stage_{stage}", self.n, self.inner);
         let (mut code, item) = draft.each(&name, butterflies)?;
         let c: &mut Code = &mut code;
+        c.forward = forward;
         let [from, to] = c.pair(sides);
         let table = c.table(table);
         // A thread's neighbours take the same butterfly of neighbouring lines, where these lie side by side.
