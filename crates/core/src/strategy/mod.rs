@@ -18,16 +18,23 @@
 //! `packed` (which problems), `draft` (buffers and launches), `code` (kernels over packed complex numbers), `tile` (such
 //! numbers in shared memory), `radix_2` (butterflies and stages), `sine` (factors that a thread computes itself).
 
+mod bluestein_pow2;
 mod code;
+mod cooley_tukey_iterative;
 mod draft;
 mod fft1;
 mod fft2;
 mod fft3;
 mod fft3_compact;
 mod fft4;
+mod four_step_wrapped;
+mod keskin_3d;
 mod locality;
+mod matmul;
+mod mixed_radix_matmul;
 mod moves;
 mod packed;
+mod product;
 mod radix_2;
 mod romero;
 mod scarpaci;
@@ -72,6 +79,13 @@ const ALL: &[&dyn Algorithm] = &[
     &straightforward::Straightforward,
     &transposed::Transposed,
     &locality::Locality,
+    // Mitra, Srinivasan.
+    &matmul::Matmul::Shared,
+    &matmul::Matmul::Constant,
+    &mixed_radix_matmul::MixedRadixMatmul,
+    &cooley_tukey_iterative::CooleyTukeyIterative,
+    // Keskin, Erdil, Kocak.
+    &keskin_3d::Keskin3d,
     // Scarpaci.
     &fft1::Fft1,
     &fft2::Fft2,
@@ -80,6 +94,8 @@ const ALL: &[&dyn Algorithm] = &[
     &fft4::Fft4,
     // Lloyd, Boyd, Govindaraju.
     &stockham_2::Stockham2,
+    &bluestein_pow2::BluesteinPow2,
+    &four_step_wrapped::FourStepWrapped,
 ];
 
 /// A published algorithm, selectable by name.
