@@ -11,7 +11,7 @@ use super::code::{Code, View};
 use super::draft::{Array, Draft};
 use super::packed::Packed;
 use super::radix_2::{bit_reversed, factors};
-use super::tile::{Tile, TileLines, threads};
+use super::tile::{Tile, TileLines, padded_points, threads};
 use super::{Algorithm, Facts};
 use crate::error::Error;
 use crate::kernel::{Cx, Special, Value};
@@ -42,7 +42,7 @@ impl Algorithm for FourStepWrapped {
     fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error> {
         let bits = draft.packed.points().trailing_zeros();
         let wrapped = [bits.div_ceil(2), bits / 2];
-        too_large("points of a block", 1 << wrapped[0], draft.shared_points(), draft.limits)?;
+        too_large("points of a block", 1 << wrapped[0], padded_points(draft.shared_points()), draft.limits)?;
         let route = draft.route(2)?;
         Step { wrapped, rows: false }.launch(draft, route[0])?;
         Step { wrapped, rows: true }.launch(draft, route[1])
@@ -62,7 +62,7 @@ impl Step {
         let n = draft.packed.points();
         let [one, two] = self.wrapped;
         let (own, other) = if self.rows { (two, one) } else { (one, two) };
-        let chunk = (draft.shared_points().ilog2() - own).min(NEIGHBOURS).min(other);
+        let chunk = (padded_points(draft.shared_points()).ilog2() - own).min(NEIGHBOURS).min(other);
         let points = 1_u64 << (own + chunk);
         let threads = threads(points / 2, draft.limits.max_threads);
         let stages = draft.table(factors(1 << own));

@@ -3,7 +3,7 @@
 use super::code::Code;
 use super::draft::{Array, Draft};
 use super::radix_2::bit_reversed;
-use super::tile::{PAD, Tile, threads};
+use super::tile::{Tile, padded_points, threads};
 use crate::error::Error;
 use crate::kernel::{Special, Value};
 use crate::program::too_large;
@@ -75,8 +75,7 @@ pub(super) fn transpose(
 
 /// log2 of the rows and columns of a tile that a block holds.
 fn side(draft: &Draft<'_>) -> Result<u32, Error> {
-    let pad = u64::from(PAD);
-    let points = draft.shared_points() * pad / (pad + 1);
+    let points = padded_points(draft.shared_points());
     too_large("points of a block", 1, points, draft.limits)?;
     Ok(SIDE.min(points.ilog2() / 2))
 }

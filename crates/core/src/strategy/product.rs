@@ -167,8 +167,9 @@ impl Small {
             let x = tile.load(c, at);
             let (w, next) = match matrix {
                 Some(matrix) => {
-                    let row = c.mul_const(j, n);
-                    let at = c.add(row, k);
+                    // The matrix is symmetric: neighbouring j lie side by side in row k.
+                    let row = c.mul_const(k, n);
+                    let at = c.add(row, j);
                     (matrix.load(c, at), carried[2])
                 }
                 None => {

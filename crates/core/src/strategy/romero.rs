@@ -9,7 +9,7 @@ use super::code::Code;
 use super::draft::{Array, Draft};
 use super::packed::Packed;
 use super::radix_2::{bit_reversed, factors};
-use super::tile::{PAD, Tile, TileLines, threads};
+use super::tile::{Tile, TileLines, padded_points, threads};
 use crate::error::Error;
 use crate::kernel::{Special, Value};
 use crate::program::too_large;
@@ -32,8 +32,7 @@ pub(super) fn covers(packed: &Packed) -> bool {
 
 /// log2 of the points that a block takes: r in the paper.
 pub(super) fn block_bits(draft: &Draft<'_>) -> Result<u32, Error> {
-    let pad = u64::from(PAD);
-    let points = draft.shared_points() * pad / (pad + 1);
+    let points = padded_points(draft.shared_points());
     too_large("points of a block", 4, points, draft.limits)?;
     Ok(points.ilog2().min(MOST_BITS))
 }

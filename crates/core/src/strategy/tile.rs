@@ -10,35 +10,42 @@ pub(super) struct Tile {
     re: Space,
     /// The imaginary parts; `None`: beside the real ones.
     im: Option<Space>,
-    /// After so many points one is left out, so that points as far apart lie in different banks.
-    pad: Option<u32>,
+    /// Points of a tile that leaves out some; 0: none.
+    padded: u64,
 }
 
-/// After so many points comes one that is left out: a row of banks of complex numbers in single precision.
-pub(super) const PAD: u32 = 16;
+/// After so many points comes one that is left out, after as many times that another one, and so on: threads that are any
+/// power of two apart then meet in no bank. It is the points of a row of banks in single precision.
+const PAD: u64 = 16;
+
+/// Points that such a tile has where shared memory has room for so many.
+pub(super) const fn padded_points(room: u64) -> u64 {
+    room / PAD * (PAD - 1)
+}
 
 impl Tile {
     /// Real and imaginary parts side by side.
     pub fn interleaved(code: &mut Code, points: u64) -> Self {
-        Self { re: code.tile("tile", 2 * points), im: None, pad: None }
+        Self { re: code.tile("tile", 2 * points), im: None, padded: 0 }
     }
 
     /// The same, with points left out.
     pub fn padded(code: &mut Code, points: u64) -> Self {
-        let points = points + points / u64::from(PAD);
-        Self { pad: Some(PAD), ..Self::interleaved(code, points) }
+        let room = points + levels(points).map(|level| points / level).sum::<u64>();
+        Self { padded: points, ..Self::interleaved(code, room) }
     }
 
     /// Real and imaginary parts apart.
     pub fn split(code: &mut Code, points: u64) -> Self {
         let [re, im] = ["re", "im"].map(|name| code.tile(name, points));
-        Self { re, im: Some(im), pad: None }
+        Self { re, im: Some(im), padded: 0 }
     }
 
     fn place(&self, code: &mut Code, index: Value) -> Value {
-        let Some(pad) = self.pad else { return index };
-        let rows = code.div_const(index, pad, u32::MAX.into());
-        code.add(index, rows)
+        levels(self.padded).fold(index, |place, level| {
+            let rows = code.div_const(index, level as u32, self.padded);
+            code.add(place, rows)
+        })
     }
 
     /// Reads a point.
@@ -78,6 +85,11 @@ impl Tile {
             }
         }
     }
+}
+
+/// After how many points of a tile one is left out.
+fn levels(points: u64) -> impl Iterator<Item = u64> {
+    std::iter::successors(Some(PAD), |level| Some(level * PAD)).take_while(move |&level| level <= points)
 }
 
 /// Lines in a tile whose points stand in bit-reversed order, and of which each is to be transformed. Point p of the line
