@@ -101,7 +101,7 @@ fn check_all(shapes: &[Vec<u64>], limits: &Limits, ask: impl Fn(Fft, u64) -> Fft
         let mut covered = 0;
         for shape in shapes {
             let points: u64 = shape.iter().product();
-            let problem = ask(Fft::new(shape.to_vec()), points).build().expect("it is possible");
+            let problem = ask(Fft::new(shape.clone()), points).build().expect("it is possible");
             covered += u32::from(check(strategy, &problem, limits));
         }
         println!("{strategy}: {covered} of {}", shapes.len());
@@ -177,6 +177,39 @@ fn the_largest_are_refused_or_written() {
             }
         }
     }
+}
+
+/// Elements beyond what 32 bits count the reals of: addresses go on in 64.
+#[test]
+fn long_arrays_have_wide_addresses() {
+    let problem = Fft::new([16]).batch(3 << 26).build().expect("it is possible");
+    for strategy in Strategy::all() {
+        match strategy.compile(&problem, &Limits::h200()) {
+            Ok(program) => {
+                for kernel in &program.kernels {
+                    let text = emit::ptx(kernel, 90).unwrap_or_else(|error| panic!("{strategy}: {error}"));
+                    assert!(
+                        text.contains("u64") || kernel.name == "bit_reverse",
+                        "{strategy}, {}",
+                        kernel.name
+                    );
+                }
+            }
+            Err(error) => {
+                let known = matches!(error, Error::Strategy { .. } | Error::DeviceTooSmall { .. });
+                assert!(known, "{strategy}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cap_on_the_workspace_is_kept() {
+    let asked = |cap: u64| Fft::new([64]).max_workspace(cap).build().expect("it is possible");
+    let stockham = Strategy::named("stockham-2").expect("it is there");
+    let error = stockham.compile(&asked(511), &Limits::h200()).expect_err("it is too little");
+    assert_eq!(error, Error::Workspace { needed: 512, allowed: 511 });
+    assert!(stockham.compile(&asked(512), &Limits::h200()).is_ok());
 }
 
 #[test]

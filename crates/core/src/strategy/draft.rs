@@ -123,7 +123,7 @@ impl<'a> Draft<'a> {
         // Backwards from the output, by way of the workspace.
         let other = if steps > 1 { self.scratch(output.elements)? } else { output };
         let mut to: Vec<Array> =
-            (1..=steps).map(|step| if (steps - step) % 2 == 0 { output } else { other }).collect();
+            (1..=steps).map(|step| if (steps - step).is_multiple_of(2) { output } else { other }).collect();
         if in_place && steps > 1 && steps % 2 == 1 {
             // The first step would overwrite what it reads.
             to[0] = other;

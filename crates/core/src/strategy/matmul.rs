@@ -57,7 +57,7 @@ impl Algorithm for Matmul {
         small.read();
         let mut inner = 1;
         for (&n, &factors) in shape.iter().zip(&tables).rev() {
-            small.product(Product { n, distance: inner, factors, turned: None });
+            small.product(&Product { n, distance: inner, factors, turned: None });
             inner *= n;
         }
         small.finish(draft)

@@ -53,11 +53,11 @@ impl Algorithm for MixedRadixMatmul {
             let ny = n / nx;
             if nx > 1 {
                 let turned = Some(Turned::Factors { n, ny, inner, factors: whole });
-                small.product(Product { n: nx, distance: ny * inner, factors: x, turned });
+                small.product(&Product { n: nx, distance: ny * inner, factors: x, turned });
                 let turned = Some(Turned::Order { nx, inner });
-                small.product(Product { n: ny, distance: inner, factors: y, turned });
+                small.product(&Product { n: ny, distance: inner, factors: y, turned });
             } else {
-                small.product(Product { n, distance: inner, factors: whole, turned: None });
+                small.product(&Product { n, distance: inner, factors: whole, turned: None });
             }
             inner *= n;
         }

@@ -109,7 +109,7 @@ impl Small {
     }
 
     /// The block's points times a matrix along one axis.
-    pub fn product(&mut self, product: Product) {
+    pub fn product(&mut self, product: &Product) {
         let n = product.n;
         if let Some(matrix) = self.matrix {
             // All have done with the matrix of the axis before.
@@ -136,13 +136,13 @@ impl Small {
             } else {
                 item
             };
-            sums.push(self.sum(&product, item));
+            sums.push(self.sum(product, item));
         }
         self.code.barrier();
         let mut sums = sums.into_iter();
         self.each(self.points, |own, item| {
             let Some(sum) = sums.next() else { return };
-            let (z, at) = own.turned(&product, item, sum);
+            let (z, at) = own.turned(product, item, sum);
             own.tile.store(&mut own.code, at, z);
         });
     }
