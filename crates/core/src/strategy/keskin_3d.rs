@@ -1,6 +1,6 @@
 //! `keskin-3d`: batches of small cubes, plane by plane, without a transposition.
 //!
-//! S. Keskin, E. Erdil, T. Kocak, *An efficient parallel implementation of 3D-FFT on GPU*, 2017. A block of `N/2` threads by
+//! Keskin, Erdil and Kocak, *An efficient parallel implementation of 3D-FFT on GPU*, 2017. A block of `N/2` threads by
 //! N has a plane of `N x N` points in shared memory, real and imaginary parts apart; a thread has a butterfly of a row, and
 //! computes its factor itself. Along the third axis other planes are read, whose points lie far apart, so nothing is
 //! transposed. How planes are shared out to launches is reconstructed: one launch does the last two axes of each plane, the
