@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use warpfft::core::problem::{Direction, Placement, Precision, Problem, Storage};
 use warpfft::core::request::Fft;
-use warpfft::{Device, DeviceKind, Error, Plan, Which};
+use warpfft::{Device, DeviceKind, Error, Plan, Strategy, Which};
 
 use crate::error::CliError;
 use crate::io::{Kept, Samples, Signal, packed_strides};
@@ -30,6 +30,8 @@ pub struct Request {
     pub max_workspace: Option<u64>,
     /// What is computed in, if not what the numbers' type suggests.
     pub precision: Option<Precision>,
+    /// By which published algorithm, if not by the planner's choice.
+    pub strategy: Option<Strategy>,
 }
 
 /// The problem of transforming an array with the given strides into a packed one. What there is of reals is read as such.
@@ -82,6 +84,12 @@ pub fn transform(signal: &Signal, request: &Request, kind: DeviceKind) -> Result
     let problem = problem(&signal.strides, request, storage, signal.samples.is_real())?;
     let count = request.lengths.output.iter().product();
     let mut samples = Samples::zeros(storage, request.kind.gives_reals(), count, "the result")?;
+    if let Some(strategy) = request.strategy {
+        // Asked for by name: no other way of doing it takes its place.
+        let device = Device::open(kind)?;
+        run(&device.plan_by(&problem, strategy)?, &signal.samples, &mut samples)?;
+        return Ok(Spectrum { samples, device, fallback: None });
+    }
     let (plan, mut fallback) = plan(kind, &problem)?;
     let mut device = plan.device().clone();
     if let Err(error) = run(&plan, &signal.samples, &mut samples) {

@@ -1,9 +1,10 @@
 //! What several commands take.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use warpfft::DeviceKind;
 use warpfft::core::problem::{Precision, Storage};
 use warpfft::core::request::Norm;
+use warpfft::{DeviceKind, Strategy};
 
 use crate::packed::Kind;
 
@@ -151,6 +152,15 @@ pub fn size(text: &str) -> Result<u64, String> {
     let number = text.get(..text.len() - unit.len()).and_then(|number| number.trim_end().parse::<u64>().ok());
     let bytes = number.and_then(|number| number.checked_mul(factor));
     bytes.ok_or_else(|| format!("'{text}' is no size; write a number of bytes, or one like 64MiB or 2GB"))
+}
+
+/// A published algorithm by its name; help lists them with their sources.
+pub fn strategy() -> impl TypedValueParser<Value = Strategy> {
+    let named = |strategy: Strategy| {
+        let help = format!("{} [{}; {}]", strategy.about(), strategy.source(), strategy.covers());
+        PossibleValue::new(strategy.name()).help(help)
+    };
+    PossibleValuesParser::new(Strategy::all().map(named)).try_map(|name| Strategy::named(&name))
 }
 
 /// Extents as in `1024`, `512x512` or `64x64x64`.

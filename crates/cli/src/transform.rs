@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::json;
+use warpfft::Strategy;
 use warpfft::core::problem::Storage;
 
 use crate::engine::{self, Request, Spectrum};
@@ -12,7 +13,7 @@ use crate::error::CliError;
 use crate::fit;
 use crate::io::{self, Keep, Output, Signal};
 use crate::kind::KindArg;
-use crate::options::{DeviceArg, NormArg, PrecisionArg, StorageArg, name_of, size};
+use crate::options::{DeviceArg, NormArg, PrecisionArg, StorageArg, name_of, size, strategy};
 use crate::plot::{self, Drawing};
 use crate::progress::Progress;
 use crate::report;
@@ -49,6 +50,9 @@ Examples:
 
   The first 65536 samples of a recording, zeros where it is shorter; a real spectrum from 0 to the Nyquist frequency:
       warpfft transform bell.wav -o bell.npy --kind r2c --n 65536 --plot bell.png
+
+  Stockham's algorithm as its paper has it, run and checked by the simulator; --help lists all strategies with their sources:
+      warpfft transform x.npy -o y.npy --strategy stockham-2 --device sim
 
 The kind of input is told by its contents, not its name:
   .npy        bool, integers, float16/32/64, bfloat16 as numbers of 2 bytes, complex64/128; C and Fortran order; either byte order
@@ -144,6 +148,15 @@ pub struct Transform {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_workspace: Option<u64>,
 
+    /// Compute by a published algorithm, on a GPU or with --device sim, in place of the planner's choice
+    ///
+    /// Each covers some lengths of complex numbers that lie packed, all axes transformed; what it does not cover is refused
+    /// with what it does. Reals are read as complex numbers.
+    #[arg(
+        long, value_name = "NAME", value_parser = strategy(), conflicts_with = "zoom"
+    )]
+    strategy: Option<Strategy>,
+
     /// Draw the magnitude in dB below its peak into a PNG
     ///
     /// A line over frequency for one transformed axis (in Hz for .wav, else in cycles per sample; a real signal and
@@ -172,8 +185,8 @@ impl Transform {
         let started = Instant::now();
         let precision = self.precision.map(PrecisionArg::precision);
         let storage = self.storage.map(StorageArg::storage).or(precision.map(Storage::of));
-        // Half spectra are complex numbers, also where all of them are real.
-        let reals = !self.kind.doubles() || self.pairs;
+        // Half spectra are complex numbers, also where all of them are real; so is all that strategies take.
+        let reals = self.pairs || (!self.kind.doubles() && self.strategy.is_none());
         let signal = io::read(&self.input, Keep { storage, reals })?;
         let signal = if self.pairs { fit::paired(signal, &self.input)? } else { signal };
         if self.kind.takes_reals() && !signal.real {
@@ -193,9 +206,9 @@ impl Transform {
         if self.plot.is_some() {
             plot::check(&lengths.output, &axes)?;
         }
-        let (norm, max_workspace) = (self.norm, self.max_workspace);
+        let (kind, norm, max_workspace, strategy) = (self.kind, self.norm, self.max_workspace, self.strategy);
         let request =
-            Request { kind: self.kind, zoom, axes, lengths, direction, norm, max_workspace, precision };
+            Request { kind, zoom, axes, lengths, direction, norm, max_workspace, precision, strategy };
         let shape = signal.shape.clone();
         let signal = fit::fitted(signal, &request.lengths.input)?;
         let (axes, output_shape) = (&request.axes, &request.lengths.output);
@@ -313,6 +326,7 @@ impl Transform {
                 "dtype": dtype,
                 "inverse": self.inverse,
                 "norm": name_of(&self.norm),
+                "strategy": self.strategy.map(|strategy| strategy.name()),
                 "shift": self.shift,
                 "sample_rate": signal.sample_rate,
                 "device": spectrum.device.kind().to_string(),

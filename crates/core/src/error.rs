@@ -528,4 +528,22 @@ pub enum Error {
         /// What to ask instead.
         would_work: String,
     },
+    /// A strategy that does not do what was asked.
+    #[error("the strategy {name} does not cover {asked}; it covers {covers}")]
+    Strategy {
+        /// The strategy's name.
+        name: &'static str,
+        /// What was asked, in short.
+        asked: String,
+        /// The problems that it covers.
+        covers: &'static str,
+    },
+    /// No such strategy.
+    #[error("there is no strategy '{given}'; there are {}", known.join(", "))]
+    UnknownStrategy {
+        /// What was given.
+        given: String,
+        /// The names that there are.
+        known: Vec<&'static str>,
+    },
 }

@@ -26,11 +26,13 @@ pub mod recipe;
 pub mod request;
 pub mod schedule;
 pub mod solve;
+pub mod strategy;
 pub mod tables;
 pub mod target;
 
 pub use error::Error;
 pub use program::compile;
+pub use strategy::Strategy;
 
 /// A hash of this compiler's sources: what two builds make of one problem is the same where this is the same, so
 /// whoever keeps compiled programs between runs keeps it beside them.

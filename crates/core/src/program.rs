@@ -12,7 +12,7 @@ use crate::target::Limits;
 
 mod link;
 
-use link::Link;
+pub(crate) use link::Link;
 
 /// What a kernel's buffer is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -218,7 +218,8 @@ fn no_tile(pass: &Pass, limits: &Limits) -> Error {
     }
 }
 
-fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
+/// Refuses what the device cannot take, and what no kernel is for.
+pub(crate) fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
     if problem.stored().contains(&Storage::F64) && problem.precision == Precision::F32 && !limits.f64 {
         return Err(Error::Unsupported {
             what: "double precision in memory".into(),
@@ -252,7 +253,8 @@ fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
     Ok(())
 }
 
-fn too_large(what: &str, needed: u64, available: u64, limits: &Limits) -> Result<(), Error> {
+/// Refuses what is more than there is.
+pub(crate) fn too_large(what: &str, needed: u64, available: u64, limits: &Limits) -> Result<(), Error> {
     if needed <= available {
         return Ok(());
     }

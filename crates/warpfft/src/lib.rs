@@ -65,4 +65,5 @@ pub use room::host_memory;
 pub use tune::{Trial, Tuned};
 pub use verify::Verification;
 pub use warpfft_core as core;
+pub use warpfft_core::strategy::Strategy;
 pub use wisdom::Wisdom;

@@ -65,7 +65,8 @@ impl CliError {
                 | warpfft::core::Error::Together { .. }
                 | warpfft::core::Error::InPlaceFormats { .. }
                 | warpfft::core::Error::Convolution { .. },
-            ) => USAGE,
+            )
+            | Self::Device(warpfft::Error::Core(warpfft::core::Error::Strategy { .. })) => USAGE,
             Self::Device(_) | Self::Core(_) => DEVICE,
             Self::Write { .. } | Self::OutputIsFolder { .. } | Self::Draw { .. } | Self::Stdout(_) => OUTPUT,
         }

@@ -13,7 +13,7 @@ use crate::tables;
 use crate::target::Limits;
 
 /// A program that is being put together.
-pub(super) struct Link<'a> {
+pub(crate) struct Link<'a> {
     limits: &'a Limits,
     /// First byte of each region of the workspace, and its bytes.
     regions: Vec<(u64, u64)>,
@@ -89,7 +89,24 @@ impl<'a> Link<'a> {
         Ok((self.program, self.parts))
     }
 
-    fn launch(&mut self, kernel: Kernel, bindings: Vec<Binding>) -> Result<(), Error> {
+    /// The next bytes of the workspace, beside those that there are.
+    pub fn workspace(&mut self, bytes: u64) -> Binding {
+        let offset = self.program.workspace_bytes.next_multiple_of(256);
+        self.program.workspace_bytes = offset + bytes;
+        Binding::Workspace { offset, bytes }
+    }
+
+    /// A constant table, of which there is one for each kind.
+    pub fn table(&mut self, kind: TableKind) -> Binding {
+        let index = self.tables.iter().position(|&known| known == kind).unwrap_or_else(|| {
+            self.tables.push(kind);
+            self.tables.len() - 1
+        });
+        Binding::Table(index as u16)
+    }
+
+    /// A launch of a kernel that is written already.
+    pub fn launch(&mut self, kernel: Kernel, bindings: Vec<Binding>) -> Result<(), Error> {
         let kernel = optimise(kernel, self.program.problem.precision, self.limits)?;
         let program = &mut self.program;
         let known = program.kernels.iter().position(|other| *other == kernel);
@@ -124,13 +141,7 @@ impl<'a> Link<'a> {
             (Slot::Counters, Some(ring)) => array(Array::Workspace(ring.counters), 0),
             (Slot::Ring | Slot::Counters, _) => array(first.dst.array, 0),
             (Slot::Filter, _) => Binding::Filter,
-            (Slot::Table(kind), _) => {
-                let index = self.tables.iter().position(|&known| known == kind).unwrap_or_else(|| {
-                    self.tables.push(kind);
-                    self.tables.len() - 1
-                });
-                Binding::Table(index as u16)
-            }
+            (Slot::Table(kind), _) => self.table(kind),
         }
     }
 }

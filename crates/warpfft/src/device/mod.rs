@@ -27,6 +27,7 @@ use warpfft_core::explain::Explanation;
 use warpfft_core::problem::Problem;
 use warpfft_core::program::{Compiled, Program};
 use warpfft_core::recipe::Recipe;
+use warpfft_core::strategy::Strategy;
 use warpfft_core::target::Limits;
 
 use self::backend::Backend;
@@ -240,6 +241,37 @@ impl Device {
     pub fn plan(&self, problem: &Problem) -> Result<Plan, Error> {
         let recipe = self.known(problem)?;
         Plan::new(problem.clone(), self.clone(), self.backend.plan(problem, recipe.as_ref())?)
+    }
+
+    /// Makes a problem ready to run here by a published algorithm in place of the planner's choice. The kernels are the
+    /// strategy's own; all else is as of [`Device::plan`].
+    ///
+    /// ```
+    /// use warpfft::core::{request::Fft, target::Limits};
+    /// use warpfft::{Complex, Device, Strategy};
+    ///
+    /// let problem = Fft::new([64]).build()?;
+    /// let device = Device::sim(Limits::h200());
+    /// let plan = device.plan_by(&problem, Strategy::named("stockham-2")?)?;
+    /// let input = vec![Complex::new(1.0_f32, 0.0); 64];
+    /// let mut output = vec![Complex::default(); 64];
+    /// plan.run_host(&input, &mut output)?;
+    /// assert_eq!(output[0], Complex::new(64.0, 0.0));
+    /// # Ok::<(), warpfft::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The strategy does not cover the problem, the device cannot hold it, or it has no kernels ([`DeviceKind::Cpu`]).
+    pub fn plan_by(&self, problem: &Problem, strategy: Strategy) -> Result<Plan, Error> {
+        let Some(limits) = self.limits() else {
+            return Err(Error::Unsupported {
+                device: self.name().into(),
+                what: format!("the strategy {strategy}, which is made of kernels"),
+                would_work: "use device 'sim', or a GPU".into(),
+            });
+        };
+        self.load(strategy.compile(problem, limits)?)
     }
 
     /// Makes a program ready that was compiled for this device's limits.

@@ -1,0 +1,200 @@
+//! Published algorithms by name: each a program in the same kernels as every other, so that they can be taught, checked
+//! against and measured again on any device.
+//!
+//! A [`Problem`] stays what is asked; a [`Strategy`] is one way to do it, beside the planner's own
+//! ([`compile`](crate::compile)). A strategy covers what its paper has and refuses the rest by an error that names it.
+//!
+//! ```
+//! use warpfft_core::{Strategy, request::Fft, target::Limits};
+//!
+//! let problem = Fft::new([1024]).batch(8).build()?;
+//! let stockham = Strategy::named("stockham-2")?;
+//! let program = stockham.compile(&problem, &Limits::h200())?;
+//! assert_eq!(program.launches.len(), 10); // one for each stage
+//! # Ok::<(), warpfft_core::Error>(())
+//! ```
+//!
+//! A strategy is one file here, with an implementation of `Algorithm`, and one line in the list `ALL`. What they share:
+//! `packed` (which problems), `draft` (buffers and launches), `code` (kernels over packed complex numbers), `tile` (such
+//! numbers in shared memory), `radix_2` (butterflies and stages), `sine` (factors that a thread computes itself).
+
+mod bluestein_pow2;
+mod code;
+mod cooley_tukey_iterative;
+mod draft;
+mod fft1;
+mod fft2;
+mod fft3;
+mod fft3_compact;
+mod fft4;
+mod four_step_wrapped;
+mod keskin_3d;
+mod locality;
+mod matmul;
+mod mixed_radix_matmul;
+mod moves;
+mod packed;
+mod product;
+mod radix_2;
+mod romero;
+mod scarpaci;
+mod shared_naive;
+mod sine;
+mod stockham_2;
+mod straightforward;
+mod tile;
+mod transposed;
+
+use crate::error::Error;
+use crate::problem::Problem;
+use crate::program::{self, Program};
+use crate::target::Limits;
+use draft::Draft;
+use packed::Packed;
+
+/// One published algorithm.
+trait Algorithm: Sync {
+    /// What it is.
+    fn facts(&self) -> Facts;
+
+    /// Whether it has these lengths.
+    fn covers(&self, packed: &Packed) -> bool;
+
+    /// Writes the launches that compute the problem.
+    fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error>;
+}
+
+/// What is told of an algorithm.
+struct Facts {
+    name: &'static str,
+    source: &'static str,
+    about: &'static str,
+    covers: &'static str,
+}
+
+/// All of them.
+const ALL: &[&dyn Algorithm] = &[
+    // Romero, Trenas, Gutierrez, Zapata.
+    &shared_naive::SharedNaive,
+    &straightforward::Straightforward,
+    &transposed::Transposed,
+    &locality::Locality,
+    // Mitra, Srinivasan.
+    &matmul::Matmul::Shared,
+    &matmul::Matmul::Constant,
+    &mixed_radix_matmul::MixedRadixMatmul,
+    &cooley_tukey_iterative::CooleyTukeyIterative,
+    // Keskin, Erdil, Kocak.
+    &keskin_3d::Keskin3d,
+    // Scarpaci.
+    &fft1::Fft1,
+    &fft2::Fft2,
+    &fft3::Fft3,
+    &fft3_compact::Fft3Compact,
+    &fft4::Fft4,
+    // Lloyd, Boyd, Govindaraju.
+    &stockham_2::Stockham2,
+    &bluestein_pow2::BluesteinPow2,
+    &four_step_wrapped::FourStepWrapped,
+];
+
+/// A published algorithm, selectable by name.
+#[derive(Clone, Copy)]
+pub struct Strategy(&'static dyn Algorithm);
+
+impl Strategy {
+    /// All that there are.
+    pub fn all() -> impl Iterator<Item = Self> {
+        ALL.iter().map(|&algorithm| Self(algorithm))
+    }
+
+    /// The one of that name.
+    ///
+    /// # Errors
+    ///
+    /// There is none; the error lists the names.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        Self::all().find(|strategy| strategy.name() == name).ok_or_else(|| Error::UnknownStrategy {
+            given: name.into(),
+            known: Self::all().map(|strategy| strategy.name()).collect(),
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.0.facts().name
+    }
+
+    /// Where it was published: title, authors, year.
+    pub fn source(&self) -> &'static str {
+        self.0.facts().source
+    }
+
+    /// What it does, in a sentence.
+    pub fn about(&self) -> &'static str {
+        self.0.facts().about
+    }
+
+    /// The problems that it covers, all of them of complex numbers: interleaved, packed row by row, one transform after
+    /// the other, in f32 or f64, in either direction, with a scale, in place and out of place.
+    pub fn covers(&self) -> &'static str {
+        self.0.facts().covers
+    }
+
+    /// The program by which it computes a problem on a device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Strategy`] for what it does not cover, [`Error::DeviceTooSmall`] for what the device does not hold, and
+    /// those of [`compile`](crate::compile).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use warpfft_core::{Error, Strategy, request::Fft, target::Limits};
+    ///
+    /// let problem = Fft::new([1000]).build()?;
+    /// let refused = Strategy::named("stockham-2")?.compile(&problem, &Limits::h200());
+    /// assert!(matches!(refused, Err(Error::Strategy { name: "stockham-2", .. })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn compile(&self, problem: &Problem, limits: &Limits) -> Result<Program, Error> {
+        let refused = |asked| Error::Strategy { name: self.name(), asked, covers: self.covers() };
+        let packed = Packed::of(problem).map_err(refused)?;
+        if !self.0.covers(&packed) {
+            return Err(refused(packed.to_string()));
+        }
+        program::check(problem, limits)?;
+        let mut draft = Draft::new(problem, packed, limits)?;
+        self.0.write(&mut draft)?;
+        draft.finish()
+    }
+}
+
+impl PartialEq for Strategy {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Strategy {}
+
+impl std::fmt::Debug for Strategy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Strategy({})", self.name())
+    }
+}
+
+impl std::fmt::Display for Strategy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for Strategy {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::named(name)
+    }
+}
