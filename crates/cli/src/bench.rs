@@ -6,11 +6,11 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 use warpfft::core::problem::Problem;
-use warpfft::{Device, Measurement, Timing, Wisdom};
+use warpfft::{Device, Measurement, Strategy, Timing, Wisdom};
 
 use crate::convolve::ConvolveArgs;
 use crate::error::CliError;
-use crate::options::{BatchArgs, DeviceArg, Shape, size};
+use crate::options::{BatchArgs, DeviceArg, Shape, size, strategy};
 use crate::packed::{Kind, Packed};
 use crate::progress::Progress;
 use crate::{check, report, suite};
@@ -23,6 +23,7 @@ Examples:
   warpfft bench 512x512 64x64x64 --precision f64 --device cpu --json
   warpfft bench 1024 1000 512x512 --kind r2c --batch 1000
   warpfft bench 4096 --storage f16 --batch 10000
+  warpfft bench 4096 --strategy locality --batch 10000
   warpfft bench 8x8 --kind dct2 --batch 100000 --in-place
   warpfft bench --convolve 8192:129 --convolve 1024x1024:15x15 --batch 64
   warpfft bench --suite h200 --peers --csv out.csv --plot out.png
@@ -61,6 +62,10 @@ pub struct Bench {
     /// Time to spend on each shape
     #[arg(long, default_value_t = 0.5, value_parser = seconds)]
     seconds: f64,
+
+    /// Compute by a published algorithm in place of the planner's choice; `transform --help` says what each is
+    #[arg(long, value_name = "NAME", value_parser = strategy(), hide_possible_values = true, conflicts_with_all = ["suite", "convolve", "estimate"])]
+    strategy: Option<Strategy>,
 
     /// Plan by the cost model alone, whatever tuning found
     #[arg(long)]
@@ -205,19 +210,20 @@ impl Bench {
         let mut rows = Vec::new();
         if !self.json {
             report::line(&format!(
-                "{}, {}, batch {}, {:?}{}",
+                "{}, {}, batch {}, {:?}{}{}",
                 device.name(),
                 self.asked.kind,
                 self.asked.batch,
                 self.asked.precision,
                 self.asked.storage.map_or_else(String::new, |kept| format!(" kept in {kept:?}")),
+                self.strategy.map_or_else(String::new, |strategy| format!(", by {strategy}")),
             ))?;
             report::line("        shape      time us    copy us  copies     GB/s   GFLOP/s     error")?;
         }
         for shape in &self.shapes {
             let row = self.measure(&device, shape)?;
             if self.json {
-                rows.push(row.as_json(&device, self.asked.batch));
+                rows.push(row.as_json(&device, self));
             } else {
                 report::line(&row.as_text())?;
             }
@@ -231,10 +237,14 @@ impl Bench {
         let whole = asked.problem()?;
         let _progress = Progress::start("measuring", None);
         let timing = Timing { budget: Duration::from_secs_f64(self.seconds), in_cache: self.in_cache };
-        let measured = device.plan(&whole)?.measure(timing)?;
+        let ready = |problem: &Problem| match self.strategy {
+            Some(strategy) => device.plan_by(problem, strategy),
+            None => device.plan(problem),
+        };
+        let measured = ready(&whole)?.measure(timing)?;
         let points: u64 = shape.0.iter().product();
         let batch = self.asked.batch.min((check::MOST / points).max(1));
-        let checked = || check::error(device, &Packed { batch, ..asked }.problem()?);
+        let checked = || check::error(&ready(&Packed { batch, ..asked }.problem()?)?);
         let error = if points <= check::MOST { checked()? } else { None };
         Ok(Row { kind: self.asked.kind, shape, problem: whole, measured, error })
     }
@@ -262,11 +272,12 @@ impl Row<'_> {
         )
     }
 
-    fn as_json(&self, device: &Device, batch: u64) -> Value {
+    fn as_json(&self, device: &Device, asked: &Bench) -> Value {
         json!({
             "kind": self.kind,
             "shape": self.shape.0,
-            "batch": batch,
+            "batch": asked.asked.batch,
+            "strategy": asked.strategy.map(|strategy| strategy.name()),
             "precision": self.problem.precision.name(),
             "storage": self.problem.stored()[0].name(),
             "device": device.kind().to_string(),

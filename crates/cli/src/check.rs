@@ -5,7 +5,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use warpfft::core::math::reference::{reference, relative_l2};
 use warpfft::core::problem::{Format, Kind, Placement, Precision, Problem, Storage};
-use warpfft::{Device, DeviceKind};
+use warpfft::{Device, DeviceKind, Plan};
 
 use crate::engine;
 use crate::error::CliError;
@@ -17,16 +17,17 @@ pub const MOST: u64 = 1 << 20;
 /// What memory is asked for.
 const WHAT: &str = "the check";
 
-/// Relative L2 distance between the device's transform of random data and a more exact one: of complex data the
+/// Relative L2 distance between the plan's transform of random data and a more exact one: of complex data the
 /// reference, in twice double precision, of real data the processor's in f64. `None` where the device is that itself.
-pub fn error(device: &Device, problem: &Problem) -> Result<Option<f64>, CliError> {
+pub fn error(plan: &Plan) -> Result<Option<f64>, CliError> {
+    let (device, problem) = (plan.device(), plan.problem());
     let complex = problem.kind == Kind::Complex;
     let exact = problem.precision == Precision::F64 && problem.storage == [None; 2];
     if !complex && device.kind() == DeviceKind::Cpu && exact {
         return Ok(None);
     }
     let input = random(problem)?;
-    let got = transformed(device, problem, &input)?;
+    let got = transformed(plan, &input)?;
     let (got, want): (Vec<_>, Vec<_>) = if complex {
         let wanted = reference(problem, |at| input.get(at as usize));
         wanted.into_iter().map(|(at, want)| (got.get(at as usize), want)).unzip()
@@ -34,7 +35,7 @@ pub fn error(device: &Device, problem: &Problem) -> Result<Option<f64>, CliError
         let exact = Problem { precision: Precision::F64, storage: [None; 2], ..problem.clone() };
         let mut widened = Samples::with_room(Storage::F64, input.is_real(), input.len(), WHAT)?;
         widened.extend((0..input.len()).map(|at| input.get(at)));
-        let want = transformed(&Device::cpu(), &exact, &widened)?;
+        let want = transformed(&Device::cpu().plan(&exact)?, &widened)?;
         let places = places(problem.output_dims()).into_iter();
         places.map(|at| (value(&got, problem, at), value(&want, problem, at))).unzip()
     };
@@ -57,13 +58,14 @@ fn random(problem: &Problem) -> Result<Samples, CliError> {
     Ok(input)
 }
 
-fn transformed(device: &Device, problem: &Problem, input: &Samples) -> Result<Samples, CliError> {
+fn transformed(plan: &Plan, input: &Samples) -> Result<Samples, CliError> {
+    let problem = plan.problem();
     let (real, count) = match problem.placement {
         Placement::InPlace => (input.is_real(), input.len()),
         Placement::OutOfPlace => (problem.kind.reals()[1], problem.output_span().end as usize),
     };
     let mut output = Samples::zeros(problem.stored()[1], real, count, WHAT)?;
-    engine::run(&device.plan(problem)?, input, &mut output)?;
+    engine::run(plan, input, &mut output)?;
     Ok(output)
 }
 

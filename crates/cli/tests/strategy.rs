@@ -46,3 +46,28 @@ fn what_a_strategy_cannot_is_said() {
         assert!(help.contains(word), "{word}: {help}");
     }
 }
+
+#[test]
+fn a_strategy_is_measured() {
+    let bench = Bench::new();
+    let text = bench.succeeds(&[
+        "bench",
+        "64",
+        "--device",
+        "sim",
+        "--strategy",
+        "fft4",
+        "--seconds",
+        "0.01",
+        "--json",
+    ]);
+    let rows: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(rows[0]["strategy"], "fft4");
+    assert!(rows[0]["error"].as_f64().is_some_and(|error| error < 1e-6), "{rows}");
+    bench.fails(
+        2,
+        &["bench", "60", "--device", "sim", "--strategy", "fft4"],
+        &["fft4", "60", "powers of two"],
+    );
+    bench.fails(2, &["bench", "--suite", "h200", "--strategy", "fft4"], &["--strategy", "--suite"]);
+}

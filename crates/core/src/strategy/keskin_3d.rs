@@ -1,6 +1,6 @@
 //! `keskin-3d`: batches of small cubes, plane by plane, without a transposition.
 //!
-//! Keskin, Erdil and Kocak, *An efficient parallel implementation of 3D-FFT on GPU*, 2017. A block of `N/2` threads by
+//! Keskin, Erdil and Kocak, *An efficient parallel implementation of 3D-FFT on GPU*. A block of `N/2` threads by
 //! N has a plane of `N x N` points in shared memory, real and imaginary parts apart; a thread has a butterfly of a row, and
 //! computes its factor itself. Along the third axis other planes are read, whose points lie far apart, so nothing is
 //! transposed. How planes are shared out to launches is reconstructed: one launch does the last two axes of each plane, the
@@ -23,7 +23,7 @@ impl Algorithm for Keskin3d {
     fn facts(&self) -> Facts {
         Facts {
             name: "keskin-3d",
-            source: "Keskin, Erdil, Kocak, An efficient parallel implementation of 3D-FFT on GPU (2017)",
+            source: "Keskin, Erdil, Kocak, An efficient parallel implementation of 3D-FFT on GPU",
             about: "planes of cubes in shared memory, N/2 threads by N, which compute their factors; nothing is transposed",
             covers: "cubes of a power of two from 2 on, while a block may have N x N/2 threads (32 of 1024)",
         }

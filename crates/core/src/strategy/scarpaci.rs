@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::kernel::{Cmp, Cx, Op, Value};
 
 /// Title and author, as every rung names them.
-pub(super) const SOURCE: &str = "Scarpaci, FFT GPGPU (course report; its kernels' names and order)";
+pub(super) const SOURCE: &str = "Scarpaci, FFT GPGPU";
 
 /// What every rung covers.
 pub(super) const COVERS: &str = "powers of two from 2 on, in one dimension";
