@@ -50,24 +50,25 @@ fn what_a_strategy_cannot_is_said() {
 #[test]
 fn a_strategy_is_measured() {
     let bench = Bench::new();
-    let text = bench.succeeds(&[
-        "bench",
-        "64",
-        "--device",
-        "sim",
-        "--strategy",
-        "fft4",
-        "--seconds",
-        "0.01",
-        "--json",
-    ]);
-    let rows: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
-    assert_eq!(rows[0]["strategy"], "fft4");
-    assert!(rows[0]["error"].as_f64().is_some_and(|error| error < 1e-6), "{rows}");
-    bench.fails(
-        2,
-        &["bench", "60", "--device", "sim", "--strategy", "fft4"],
-        &["fft4", "60", "powers of two"],
-    );
-    bench.fails(2, &["bench", "--suite", "h200", "--strategy", "fft4"], &["--strategy", "--suite"]);
+    let ask =
+        |n, device| ["bench", n, "--device", device, "--strategy", "fft4", "--seconds", "0.01", "--json"];
+    bench.fails(2, &ask("60", "sim"), &["fft4", "60", "powers of two"]);
+    bench.fails(4, &ask("64", "sim"), &["simulator", "time"]);
+    let both = bench.run(&["bench", "--suite", "h200", "--strategy", "fft4"]);
+    assert_eq!(both.status.code(), Some(2));
+    let mut measured = 0;
+    for device in ["cuda", "wgpu", "opencl"] {
+        let output = bench.run(&ask("64", device));
+        let (text, error) = texts(&output);
+        if !output.status.success() {
+            println!("{device} skipped: {error}");
+            assert!(error.contains("usable") || error.contains("built"), "{device}: {error}");
+            continue;
+        }
+        let rows: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        assert_eq!(rows[0]["strategy"], "fft4", "{device}");
+        assert!(rows[0]["error"].as_f64().is_some_and(|error| error < 1e-6), "{device}: {rows}");
+        measured += 1;
+    }
+    println!("measured on {measured} devices");
 }
