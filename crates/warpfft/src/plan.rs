@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use num_complex::Complex;
-use warpfft_core::problem::{Format, Placement, Precision, Problem, Storage};
+use warpfft_core::problem::{Format, Growth, Placement, Precision, Problem, Storage};
 use warpfft_core::program::Program;
 
 use crate::device::backend::{Execute, HostJob, Part};
@@ -23,6 +23,7 @@ pub struct Plan {
     input: Span,
     output: Span,
     work: Arc<dyn Execute>,
+    growth: Growth,
 }
 
 impl std::fmt::Debug for Plan {
@@ -34,7 +35,18 @@ impl std::fmt::Debug for Plan {
 impl Plan {
     pub(crate) fn new(problem: Problem, device: Device, work: Arc<dyn Execute>) -> Result<Self, Error> {
         let (input, output) = (span::input(&problem)?, span::output(&problem)?);
-        Ok(Self { problem, device, input, output, work })
+        let growth = work.growth();
+        Ok(Self { problem, device, input, output, work, growth })
+    }
+
+    /// The same plan, where errors grow in another way than the device's own plans have it.
+    pub(crate) fn with_growth(self, growth: Growth) -> Self {
+        Self { growth, ..self }
+    }
+
+    /// How errors grow.
+    pub(crate) fn growth(&self) -> &Growth {
+        &self.growth
     }
 
     /// What it computes.

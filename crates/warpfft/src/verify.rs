@@ -62,7 +62,7 @@ impl Plan {
     /// What the relative error in the Euclidean norm may be, for data that is like random numbers: it follows from the
     /// problem and, on the processor, from the libraries that compute there. See [`Problem::error_bound`].
     pub fn error_bound(&self) -> f64 {
-        self.problem().error_bound_by(&self.work().growth())
+        self.problem().error_bound_by(self.growth())
     }
 
     /// Runs the plan on random data, in its own format, layout and placement, and compares what comes out with the

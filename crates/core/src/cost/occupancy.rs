@@ -110,11 +110,12 @@ impl Model<'_> {
         // What it is told of, the assembler shares the file out to, warp by warp. Left as many as fit beside each other in
         // fours of warps it loads far ahead, which pays but where planes of frequencies in single precision come back:
         // docs/notes/real-data.md has what was measured.
+        let by_fours = (file / registers).max(1);
         let joins_planes = self.folds[0] && self.axes > 1 && words == 1;
         let shared_out = if joins_planes {
             (2..=most).rev().find(|&count| of_each(threads, count, limits) >= registers).unwrap_or(1)
         } else {
-            (file / registers).max(1)
+            by_fours
         };
         let told = told.min(shared_out);
         // Two blocks of large tiles are worth asking the assembler to be thrifty: one alone stands idle between
@@ -126,7 +127,7 @@ impl Model<'_> {
             if asked { (2, 2, file / 2 / 8 * 8) } else { (blocks, told, registers) };
         // Where blocks rounded up to four warps leave little room for a second one, it was seen to take what keeps that
         // out: 400 threads of 1000 points took 77 registers, 72 were left.
-        let scant = !asked && blocks == 2 && file / registers < 2 && !self.twiddled;
+        let scant = !asked && blocks == 2 && by_fours == 1 && !self.twiddled;
         let blocks = if scant { fit(registers + SLACK) } else { blocks };
         Some(Occupancy {
             per_thread,

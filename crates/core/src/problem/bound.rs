@@ -35,6 +35,20 @@ impl Growth {
     /// was ever seen of them in the simulator and by software drivers.
     pub const KERNELS: Self =
         Self { two: 0.75, small: 0.85, codelet: 0.85, convolved: 11.7, own: 2.0, once: 0.7 };
+
+    /// That of errors so many times as large.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        let square = factor * factor;
+        Self {
+            two: self.two * square,
+            small: self.small * square,
+            codelet: self.codelet * square,
+            convolved: self.convolved * square,
+            own: self.own * square,
+            once: self.once * square,
+        }
+    }
 }
 
 /// What a scale adds that is no power of two: it is rounded, and then each product.

@@ -40,6 +40,11 @@ impl Algorithm for BluesteinPow2 {
         packed.line().is_some()
     }
 
+    /// Two transforms of more than twice the length.
+    fn errors(&self, _: &Packed) -> f64 {
+        3.0
+    }
+
     fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error> {
         let n = draft.packed.points();
         too_large("points of a line", n, LONGEST, draft.limits)?;

@@ -7,8 +7,8 @@
 
 use super::draft::Draft;
 use super::packed::Packed;
-use super::romero::{COVERS, SOURCE, Step, block_bits, covers};
-use super::{Algorithm, Facts, moves, shared_naive};
+use super::romero::{COVERS, SOURCE, covers, in_launches};
+use super::{Algorithm, Facts};
 use crate::error::Error;
 
 /// The strategy.
@@ -29,25 +29,6 @@ impl Algorithm for Locality {
     }
 
     fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error> {
-        let bits = draft.packed.points().trailing_zeros();
-        let most = block_bits(draft)?;
-        if bits <= most {
-            return shared_naive::whole(draft, "locality");
-        }
-        let (input, output) = (draft.input(), draft.output());
-        // The bit reversal cannot be in place, what follows can.
-        let place = if input == output { draft.scratch(output.elements)? } else { output };
-        moves::bit_reverse(draft, [input, place])?;
-        let mut first = 0;
-        while first < bits {
-            let stages = (if first == 0 { most } else { most / 2 }).min(bits - first);
-            let chunk = if first == 0 { 0 } else { most - stages };
-            let last = first + stages == bits;
-            let scale = if last { draft.scale() } else { 1.0 };
-            let step = Step { first, stages, chunk, turned: false, reversed: false, padded: true, scale };
-            step.launch(draft, [place, if last { output } else { place }], "locality")?;
-            first += stages;
-        }
-        Ok(())
+        in_launches(draft, "locality", true)
     }
 }

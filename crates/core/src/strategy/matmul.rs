@@ -7,14 +7,13 @@
 //! different factors of the `n^2` are enough: a thread walks over them in steps of its row, modulo n.
 //!
 //! A plain sum of n products rounds n times: errors grow as the root of n, where those of fast transforms grow as the root of
-//! its logarithm. From 64 points on they may exceed [`Problem::error_bound`](crate::problem::Problem::error_bound), which
-//! is that of fast ones.
+//! its logarithm, and from 64 points on exceed what those may have.
 
 use super::code::View;
 use super::cooley_tukey_iterative::SOURCE;
 use super::draft::Draft;
 use super::packed::Packed;
-use super::product::{Product, Small};
+use super::product::{self, Product, Small};
 use super::{Algorithm, Facts};
 use crate::error::Error;
 use crate::pass::TableKind;
@@ -44,6 +43,10 @@ impl Algorithm for Matmul {
 
     fn covers(&self, packed: &Packed) -> bool {
         (1..=3).contains(&packed.shape.len()) && packed.shape.iter().all(|&n| n <= LONGEST)
+    }
+
+    fn errors(&self, packed: &Packed) -> f64 {
+        product::errors(packed)
     }
 
     fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error> {

@@ -10,7 +10,7 @@ use super::code::View;
 use super::cooley_tukey_iterative::SOURCE;
 use super::draft::Draft;
 use super::packed::Packed;
-use super::product::{Product, Small, Turned};
+use super::product::{self, Product, Small, Turned};
 use super::{Algorithm, Facts};
 use crate::error::Error;
 use crate::pass::TableKind;
@@ -33,6 +33,10 @@ impl Algorithm for MixedRadixMatmul {
 
     fn covers(&self, packed: &Packed) -> bool {
         (1..=3).contains(&packed.shape.len()) && packed.shape.iter().all(|&n| n <= LONGEST)
+    }
+
+    fn errors(&self, packed: &Packed) -> f64 {
+        product::errors(packed)
     }
 
     fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error> {

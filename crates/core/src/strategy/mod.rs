@@ -14,7 +14,8 @@
 //! # Ok::<(), warpfft_core::Error>(())
 //! ```
 //!
-//! A strategy is one file here, with an implementation of `Algorithm`, and one line in the list `ALL`. What they share:
+//! A strategy is one file here, with an implementation of `Algorithm`, and one line in the list `ALL`; those that differ in
+//! one thing share a file. What they share:
 //! `packed` (which problems), `draft` (buffers and launches), `code` (kernels over packed complex numbers), `tile` (such
 //! numbers in shared memory), `radix_2` (butterflies and stages), `sine` (factors that a thread computes itself).
 
@@ -22,10 +23,6 @@ mod bluestein_pow2;
 mod code;
 mod cooley_tukey_iterative;
 mod draft;
-mod fft1;
-mod fft2;
-mod fft3;
-mod fft3_compact;
 mod fft4;
 mod four_step_wrapped;
 mod keskin_3d;
@@ -46,7 +43,7 @@ mod tile;
 mod transposed;
 
 use crate::error::Error;
-use crate::problem::Problem;
+use crate::problem::{Growth, Problem};
 use crate::program::{self, Program};
 use crate::target::Limits;
 use draft::Draft;
@@ -59,6 +56,11 @@ trait Algorithm: Sync {
 
     /// Whether it has these lengths.
     fn covers(&self, packed: &Packed) -> bool;
+
+    /// How many times as large as those of fast transforms its errors may be.
+    fn errors(&self, _: &Packed) -> f64 {
+        1.0
+    }
 
     /// Writes the launches that compute the problem.
     fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error>;
@@ -87,10 +89,10 @@ const ALL: &[&dyn Algorithm] = &[
     // Keskin, Erdil, Kocak.
     &keskin_3d::Keskin3d,
     // Scarpaci.
-    &fft1::Fft1,
-    &fft2::Fft2,
-    &fft3::Fft3,
-    &fft3_compact::Fft3Compact,
+    &scarpaci::Rung::Fft1,
+    &scarpaci::Rung::Fft2,
+    &scarpaci::Rung::Fft3,
+    &scarpaci::Rung::Fft3Compact,
     &fft4::Fft4,
     // Lloyd, Boyd, Govindaraju.
     &stockham_2::Stockham2,
@@ -139,6 +141,12 @@ impl Strategy {
     /// the other, in f32 or f64, in either direction, with a scale, in place and out of place.
     pub fn covers(&self) -> &'static str {
         self.0.facts().covers
+    }
+
+    /// How its errors grow, for [`Problem::error_bound_by`]: plain sums and convolutions round more often than the fast
+    /// transforms that [`Problem::error_bound`] is for.
+    pub fn growth(&self, problem: &Problem) -> Growth {
+        Growth::KERNELS.times(Packed::of(problem).map_or(1.0, |packed| self.0.errors(&packed)))
     }
 
     /// The program by which it computes a problem on a device.

@@ -2,6 +2,7 @@
 
 use super::code::{Code, View};
 use super::draft::Draft;
+use super::packed::Packed;
 use super::tile::Tile;
 use crate::error::Error;
 use crate::kernel::{Cmp, Cx, Special, Value};
@@ -12,6 +13,12 @@ const MOST_POINTS: u64 = 16;
 
 /// Points of a thread that are worth a thread less.
 const POINTS: u64 = 4;
+
+/// How many times as large as those of fast transforms errors may be: as the root of the longest line, not of its logarithm.
+pub(super) fn errors(packed: &Packed) -> f64 {
+    let longest = packed.shape.iter().copied().max().unwrap_or(1);
+    (0.25 * (longest as f64).sqrt()).max(1.0)
+}
 
 /// A kernel whose blocks have one transform each.
 pub(super) struct Small {

@@ -10,6 +10,7 @@ use super::draft::{Array, Draft};
 use super::packed::Packed;
 use super::radix_2::{bit_reversed, factors};
 use super::tile::{Tile, TileLines, padded_points, threads};
+use super::{moves, shared_naive};
 use crate::error::Error;
 use crate::kernel::{Special, Value};
 use crate::program::too_large;
@@ -35,6 +36,37 @@ pub(super) fn block_bits(draft: &Draft<'_>) -> Result<u32, Error> {
     let points = padded_points(draft.shared_points());
     too_large("points of a block", 4, points, draft.limits)?;
     Ok(points.ilog2().min(MOST_BITS))
+}
+
+/// All stages, in as many launches as they take: r in the first. Gathered, each next one does r more, on points that it
+/// takes one by one, and the first reads bit-reversed; in chunks of neighbours, each next one does r/2, and the bit reversal
+/// goes before.
+pub(super) fn in_launches(draft: &mut Draft<'_>, name: &str, chunks: bool) -> Result<(), Error> {
+    let bits = draft.packed.points().trailing_zeros();
+    let most = block_bits(draft)?;
+    if bits <= most {
+        return shared_naive::whole(draft, name);
+    }
+    let (input, output) = (draft.input(), draft.output());
+    // A bit reversal cannot be in place, what follows can.
+    let place = if input == output { draft.scratch(output.elements)? } else { output };
+    if chunks {
+        moves::bit_reverse(draft, [input, place])?;
+    }
+    let mut first = 0;
+    while first < bits {
+        let (starts, neighbours) = (first == 0, chunks && first > 0);
+        let stages = (if neighbours { most / 2 } else { most }).min(bits - first);
+        let chunk = if neighbours { most - stages } else { 0 };
+        let last = first + stages == bits;
+        let scale = if last { draft.scale() } else { 1.0 };
+        let reversed = starts && !chunks;
+        let sides = [if reversed { input } else { place }, if last { output } else { place }];
+        let step = Step { first, stages, chunk, turned: false, reversed, padded: chunks, scale };
+        step.launch(draft, sides, name)?;
+        first += stages;
+    }
+    Ok(())
 }
 
 /// What one launch does of each line.

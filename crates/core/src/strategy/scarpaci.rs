@@ -1,4 +1,4 @@
-//! What Scarpaci's kernels share: bitReverse and permuteArray, and stages of radix 2 in place, a launch for each.
+//! `fft1`, `fft2`, `fft3`, `fft3-compact`: bitReverse and permuteArray, and stages of radix 2 in place, a launch for each.
 //!
 //! J. Scarpaci, *FFT GPGPU*: a ladder of OpenCL kernels, from a naive one to one with coalesced access. The report gives
 //! names and order of the kernels; what each rung does is reconstructed here, one improvement at a time, so that the
@@ -6,8 +6,9 @@
 
 use super::code::Code;
 use super::draft::{Array, Draft};
+use super::packed::Packed;
 use super::radix_2::{bit_reversed, butterfly, factors};
-use super::sine;
+use super::{Algorithm, Facts, sine};
 use crate::error::Error;
 use crate::kernel::{Cmp, Cx, Op, Value};
 
@@ -19,7 +20,7 @@ pub(super) const COVERS: &str = "powers of two from 2 on, in one dimension";
 
 /// What a thread has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thread {
+enum Thread {
     /// A point; of each pair, one idles.
     Point,
     /// A butterfly.
@@ -28,7 +29,7 @@ pub(super) enum Thread {
 
 /// Where factors come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Factors {
+enum Factors {
     /// Each thread computes its own.
     Computed,
     /// From one table of the whole length, read in steps that halve from stage to stage.
@@ -37,21 +38,68 @@ pub(super) enum Factors {
     Compact,
 }
 
-/// bitReverse, permuteArray and a launch for each stage.
-pub(super) fn rung(draft: &mut Draft<'_>, thread: Thread, factors: Factors) -> Result<(), Error> {
-    let n = draft.packed.points();
-    let (input, output) = (draft.input(), draft.output());
-    // A permutation cannot be in place, what follows can.
-    let place = if input == output { draft.scratch(output.elements)? } else { output };
-    permute(draft, [input, place])?;
-    let bits = n.trailing_zeros();
-    for stage in 0..bits {
-        let last = stage + 1 == bits;
-        let sides = [place, if last { output } else { place }];
-        let scale = if last { draft.scale() } else { 1.0 };
-        Stage { n, stage, thread, factors }.launch(draft, sides, scale)?;
+/// The rungs that work in place, each with an improvement over the one before. What the report's numbers stand for is
+/// reconstructed.
+pub(super) enum Rung {
+    /// `fft1`: a thread for each point. That of a pair's lower point computes the factor and the butterfly and writes both
+    /// points; that of the upper one idles.
+    Fft1,
+    /// `fft2`: a thread for each butterfly. Its index spreads around the bit of the stage, so that no thread idles; each
+    /// still computes its own factor.
+    Fft2,
+    /// `fft3`: the host computes the factors of the whole length once. Stage s reads every `n / 2^(s+1)`-th of them, so that
+    /// the first stages spread over the table.
+    Fft3,
+    /// `fft3-compact`: each stage has its own table of `2^s` factors, `n - 1` in all, and neighbouring threads read
+    /// neighbouring ones.
+    Fft3Compact,
+}
+
+impl Algorithm for Rung {
+    fn facts(&self) -> Facts {
+        let (name, about) = match self {
+            Self::Fft1 => (
+                "fft1",
+                "radix 2 in place after bitReverse and permuteArray, a thread for each point, of which half idle, with its own sines",
+            ),
+            Self::Fft2 => ("fft2", "as fft1, with a thread for each butterfly, so that none idles"),
+            Self::Fft3 => {
+                ("fft3", "as fft2, with factors from one table, of which each stage reads every so many")
+            }
+            Self::Fft3Compact => (
+                "fft3-compact",
+                "as fft3, with a table for each stage, which neighbouring threads read in order",
+            ),
+        };
+        Facts { name, source: SOURCE, about, covers: COVERS }
     }
-    Ok(())
+
+    fn covers(&self, packed: &Packed) -> bool {
+        packed.line().is_some_and(u64::is_power_of_two)
+    }
+
+    /// bitReverse, permuteArray and a launch for each stage.
+    fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error> {
+        let (thread, factors) = match self {
+            Self::Fft1 => (Thread::Point, Factors::Computed),
+            Self::Fft2 => (Thread::Butterfly, Factors::Computed),
+            Self::Fft3 => (Thread::Butterfly, Factors::Table),
+            Self::Fft3Compact => (Thread::Butterfly, Factors::Compact),
+        };
+        let n = draft.packed.points();
+        let (input, output) = (draft.input(), draft.output());
+        // A permutation cannot be in place, what follows can.
+        let place = if input == output { draft.scratch(output.elements)? } else { output };
+        permute(draft, [input, place])?;
+        let bits = n.trailing_zeros();
+        for stage in 0..bits {
+            let last = stage + 1 == bits;
+            let sides = [place, if last { output } else { place }];
+            let scale = if last { draft.scale() } else { 1.0 };
+            Stage { n, stage, thread, factors }.launch(draft, sides, scale)?;
+        }
+        Ok(())
+    }
 }
 
 /// Brings the points of each line into bit-reversed order: bitReverse writes the indices, permuteArray follows them.

@@ -6,8 +6,8 @@
 
 use super::draft::Draft;
 use super::packed::Packed;
-use super::romero::{COVERS, SOURCE, Step, block_bits, covers};
-use super::{Algorithm, Facts, shared_naive};
+use super::romero::{COVERS, SOURCE, covers, in_launches};
+use super::{Algorithm, Facts};
 use crate::error::Error;
 
 /// The strategy.
@@ -28,25 +28,6 @@ impl Algorithm for Straightforward {
     }
 
     fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error> {
-        let bits = draft.packed.points().trailing_zeros();
-        let most = block_bits(draft)?;
-        if bits <= most {
-            return shared_naive::whole(draft, "straightforward");
-        }
-        let (input, output) = (draft.input(), draft.output());
-        // Reading bit-reversed cannot be in place, what follows can.
-        let place = if input == output { draft.scratch(output.elements)? } else { output };
-        let mut first = 0;
-        while first < bits {
-            let stages = most.min(bits - first);
-            let last = first + stages == bits;
-            let scale = if last { draft.scale() } else { 1.0 };
-            let reversed = first == 0;
-            let step = Step { first, stages, chunk: 0, turned: false, reversed, padded: false, scale };
-            let sides = [if reversed { input } else { place }, if last { output } else { place }];
-            step.launch(draft, sides, "straightforward")?;
-            first += stages;
-        }
-        Ok(())
+        in_launches(draft, "straightforward", false)
     }
 }

@@ -271,7 +271,7 @@ impl Device {
                 would_work: "use device 'sim', or a GPU".into(),
             });
         };
-        self.load(strategy.compile(problem, limits)?)
+        Ok(self.load(strategy.compile(problem, limits)?)?.with_growth(strategy.growth(problem)))
     }
 
     /// Makes a program ready that was compiled for this device's limits.
