@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use warpfft::core::problem::Problem;
 use warpfft::{Device, Measurement, Strategy, Timing, Wisdom};
@@ -25,6 +25,7 @@ Examples:
   warpfft bench 4096 --storage f16 --batch 10000
   warpfft bench 4096 --strategy locality --batch 10000
   warpfft bench 8x8 --kind dct2 --batch 100000 --in-place
+  warpfft bench 24x24x24 --batch 54 --on-host streamed
   warpfft bench --convolve 8192:129 --convolve 1024x1024:15x15 --batch 64
   warpfft bench --suite h200 --peers --csv out.csv --plot out.png
   warpfft bench --suite h200 --only 'f32 1d-two-*' --only 24x24x24 --budget 60 --csv out.csv
@@ -75,6 +76,11 @@ pub struct Bench {
     #[arg(long, conflicts_with = "suite")]
     in_cache: bool,
 
+    /// Keep the data in the computer's memory, so that the way to the device and back counts: all at once, or streamed in
+    /// parts; a copy is then that way without the transform
+    #[arg(long, value_name = "HOW", value_enum, conflicts_with_all = ["suite", "convolve", "in_cache"])]
+    on_host: Option<OnHost>,
+
     /// Print a JSON array
     #[arg(long)]
     json: bool,
@@ -84,6 +90,15 @@ pub struct Bench {
 
     #[command(flatten)]
     suite: SuiteArgs,
+}
+
+/// How data of the computer's memory goes to the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnHost {
+    /// All there, then computed, then all back; from ordinary memory
+    AtOnce,
+    /// In parts, of which one moves while another is computed; from memory that the device reaches by itself
+    Streamed,
 }
 
 /// What `bench` takes for suites and their results.
@@ -241,7 +256,14 @@ impl Bench {
             Some(strategy) => device.plan_by(problem, strategy),
             None => device.plan(problem),
         };
-        let measured = ready(&whole)?.measure(timing)?;
+        let measured = match self.on_host {
+            None => ready(&whole)?.measure(timing)?,
+            Some(OnHost::AtOnce) => ready(&whole)?.measure_host(timing)?,
+            Some(OnHost::Streamed) => match self.strategy {
+                Some(strategy) => device.pipeline_by(&whole, strategy)?.measure(timing)?,
+                None => device.pipeline(&whole)?.measure(timing)?,
+            },
+        };
         let points: u64 = shape.0.iter().product();
         let batch = self.asked.batch.min((check::MOST / points).max(1));
         let checked = || check::error(&ready(&Packed { batch, ..asked }.problem()?)?);

@@ -37,16 +37,18 @@
 //!
 //! [`survey`] tells which devices a machine has, and why one is not usable.
 
+mod accept;
 mod convolution;
-#[cfg(any(test, feature = "cuda", feature = "opencl", feature = "wgpu"))]
 mod copy;
 pub mod device;
 mod error;
 mod host;
+mod host_array;
 mod measure;
 mod pairs;
 #[cfg(feature = "peers")]
 pub mod peers;
+mod pipeline;
 mod plan;
 mod room;
 mod span;
@@ -58,8 +60,10 @@ pub use convolution::{ConvolutionCheck, ConvolutionPlan, Spectrum};
 pub use device::{Device, DeviceKind, DeviceReport, survey, use_disk_cache};
 pub use error::{Error, Which};
 pub use host::{Planes, PlanesMut, Real};
+pub use host_array::HostArray;
 pub use measure::{Measurement, Timing};
 pub use num_complex::Complex;
+pub use pipeline::Pipeline;
 pub use plan::Plan;
 pub use room::host_memory;
 pub use tune::{Trial, Tuned};

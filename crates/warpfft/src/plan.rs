@@ -4,9 +4,10 @@ use std::any::Any;
 use std::sync::Arc;
 
 use num_complex::Complex;
-use warpfft_core::problem::{Format, Growth, Placement, Precision, Problem, Storage};
+use warpfft_core::problem::{Growth, Precision, Problem};
 use warpfft_core::program::Program;
 
+use crate::accept;
 use crate::device::backend::{Execute, HostJob, Part};
 use crate::device::{Device, DeviceKind};
 use crate::error::{Error, Which};
@@ -216,14 +217,9 @@ impl Plan {
         output: PlanesMut<'_, U>,
         count: Option<u64>,
     ) -> Result<(), Error> {
-        self.expect(Placement::OutOfPlace, [T::STORAGE, U::STORAGE])?;
-        same_format(Which::Input, self.problem.input, input.format())?;
-        same_format(Which::Output, self.problem.output, output.format())?;
-        let (input, output) = (input.into_bytes(), output.into_bytes());
-        let lengths = input.map(|plane| plane.len() as u64);
+        let (input, output) = accept::apart(&self.problem, input, output)?;
         let Some((part, read, written)) = self.part(count)? else { return Ok(()) };
-        span::check(&self.problem, Which::Input, self.problem.input, read, lengths)?;
-        self.check_output(&output, written)?;
+        accept::lengths(&self.problem, Some(input), &output, [read, written])?;
         self.run(HostJob { input: Some(input), filter, output, part: part.as_ref() })
     }
 
@@ -251,27 +247,24 @@ impl Plan {
 
     fn run_in_place_part<T: Real>(&self, data: PlanesMut<'_, T>, count: Option<u64>) -> Result<(), Error> {
         self.expect_filter(false)?;
-        self.expect(Placement::InPlace, [T::STORAGE; 2])?;
-        // Where reals and complex numbers share an array, it may be handed over as either.
-        let format =
-            if data.format() == self.problem.input { self.problem.input } else { self.problem.output };
-        same_format(Which::Output, format, data.format())?;
-        let output = data.into_bytes();
-        let lengths = [output[0].len() as u64, output[1].len() as u64];
+        let output = accept::in_place(&self.problem, data)?;
         let Some((part, read, written)) = self.part(count)? else { return Ok(()) };
-        span::check(&self.problem, Which::Output, self.problem.input, read, lengths)?;
-        self.check_output(&output, written)?;
+        accept::lengths(&self.problem, None, &output, [read, written])?;
         self.run(HostJob { input: None, filter: &[], output, part: part.as_ref() })
     }
 
     /// Runs on host memory. The processor takes double-single problems as they are handed over, in `f64`.
-    fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
+    pub(crate) fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
         let paired = self.problem.precision == Precision::DoubleSingle && self.work.program().is_some();
         if paired { pairs::run(&*self.work, &self.problem, job) } else { self.work.run(job) }
     }
 
     pub(crate) fn work(&self) -> &(dyn Execute + 'static) {
         &*self.work
+    }
+
+    pub(crate) fn shared_work(&self) -> Arc<dyn Execute> {
+        Arc::clone(&self.work)
     }
 
     /// The device's own view of this plan, for the calls that only it has.
@@ -281,27 +274,9 @@ impl Plan {
         work.downcast_ref().ok_or(Error::WrongDevice { expected: kind, got: self.device.kind() })
     }
 
-    fn expect(&self, placement: Placement, got: [Storage; 2]) -> Result<(), Error> {
-        if self.problem.placement != placement {
-            return Err(Error::WrongPlacement { expected: self.problem.placement });
-        }
-        let both = self.problem.stored().into_iter().zip(got).zip([Which::Input, Which::Output]);
-        for ((expected, got), which) in both {
-            if expected != got {
-                return Err(Error::WrongStorage { which, expected, got });
-            }
-        }
-        Ok(())
-    }
-
     fn expect_filter(&self, given: bool) -> Result<(), Error> {
         let expected = self.problem.filter.is_some();
         if expected == given { Ok(()) } else { Err(Error::Filter { expected }) }
-    }
-
-    fn check_output(&self, output: &[&mut [u8]; 2], span: Span) -> Result<(), Error> {
-        let lengths = [output[0].len() as u64, output[1].len() as u64];
-        span::check(&self.problem, Which::Output, self.problem.output, span, lengths)
     }
 
     /// The part of the problem that a count asks for, and what it spans; `None` where there is nothing to do.
@@ -312,8 +287,4 @@ impl Plan {
         let (input, output) = (span::input(&part.problem)?, span::output(&part.problem)?);
         Ok(Some((Some(part), input, output)))
     }
-}
-
-fn same_format(which: Which, expected: Format, got: Format) -> Result<(), Error> {
-    if expected == got { Ok(()) } else { Err(Error::WrongFormat { which, expected, got }) }
 }

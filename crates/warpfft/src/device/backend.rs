@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::measure::{Measurement, Timing};
 #[cfg(feature = "peers")]
 use crate::peers::PeerReport;
+use crate::pipeline::Work;
 
 /// Kernels for a problem within a device's limits.
 ///
@@ -42,6 +43,24 @@ pub(crate) fn own<'a, W: Execute>(all: &[&'a (dyn Execute + 'static)]) -> Result
     all.iter().map(one).collect::<Option<_>>().ok_or_else(foreign)
 }
 
+/// Bytes that go to a device at once, where parts follow each other and are larger only for being fewer.
+const LARGEST_PART: u64 = 256 << 20;
+
+/// Memory of the computer that stays in place.
+pub(crate) trait HostMemory: Send + Sync {
+    /// All of it.
+    fn bytes(&self) -> &[u8];
+
+    /// All of it, to write.
+    fn bytes_mut(&mut self) -> &mut [u8];
+}
+
+/// Room on a device for several parts of a problem, of which one moves while another is computed.
+pub(crate) trait Lanes: Send + Sync {
+    /// Runs parts in their order, each on slices of one array, and returns when all outputs are there.
+    fn run(&self, jobs: Vec<HostJob<'_>>, work: Work) -> Result<(), Error>;
+}
+
 /// An opened device.
 pub(crate) trait Backend: Any + Send + Sync {
     /// Its kind.
@@ -56,6 +75,16 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Whether it is hardware of its own: a software driver of a GPU interface is not.
     fn is_hardware(&self) -> bool {
         true
+    }
+
+    /// Memory of the computer that the device reads and writes by itself; `None` where it has no such.
+    fn pinned(&self, _bytes: u64) -> Result<Option<Box<dyn HostMemory>>, Error> {
+        Ok(None)
+    }
+
+    /// Bytes of a part, of data in the computer's memory that has so many.
+    fn part_bytes(&self, total: u64) -> u64 {
+        total.min(LARGEST_PART)
     }
 
     /// Makes a compiled program ready to run.
@@ -105,6 +134,11 @@ pub(crate) trait Execute: Any + Send + Sync {
 
     /// Runs on host memory and returns when the output is there.
     fn run(&self, job: HostJob<'_>) -> Result<(), Error>;
+
+    /// Room to run so many parts, some at a time; `None` where one follows the other.
+    fn lanes(self: Arc<Self>, _parts: u64) -> Result<Option<Arc<dyn Lanes>>, Error> {
+        Ok(None)
+    }
 
     /// How its rounding errors grow.
     fn growth(&self) -> Growth {

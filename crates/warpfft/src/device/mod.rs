@@ -201,6 +201,10 @@ impl Device {
         Ok(Some(Explanation::of(&compiled, limits)))
     }
 
+    pub(crate) fn backend(&self) -> &dyn Backend {
+        &*self.backend
+    }
+
     /// The processor.
     pub fn cpu() -> Self {
         Self::of(cpu::open())

@@ -62,6 +62,22 @@ pub const NO_DEVICE: c_int = 100;
 /// Codes after which the context cannot be used any more.
 pub const STICKY: [c_int; 12] = [214, 219, 220, 700, 702, 709, 714, 715, 716, 717, 718, 719];
 
+/// `CU_MEMHOSTALLOC_PORTABLE`: pinned for all contexts.
+pub const PORTABLE: c_uint = 1;
+
+/// What the driver tells of an address.
+pub mod pointer {
+    use std::ffi::c_int;
+    /// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE`.
+    pub const MEMORY_TYPE: c_int = 2;
+    /// `CU_POINTER_ATTRIBUTE_RANGE_START_ADDR`.
+    pub const RANGE_START: c_int = 11;
+    /// `CU_POINTER_ATTRIBUTE_RANGE_SIZE`.
+    pub const RANGE_SIZE: c_int = 12;
+    /// `CU_MEMORYTYPE_HOST`.
+    pub const HOST: u32 = 1;
+}
+
 /// Function attributes of the driver.
 pub mod function {
     use std::ffi::c_int;
@@ -137,6 +153,9 @@ functions! {
     cuMemAlloc_v2(*mut Address, usize);
     cuMemFree_v2(Address);
     cuMemGetInfo_v2(*mut usize, *mut usize);
+    cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
+    cuMemFreeHost(*mut c_void);
+    cuPointerGetAttribute(*mut c_void, c_int, Address);
     cuMemcpyHtoDAsync_v2(Address, *const c_void, usize, Handle);
     cuMemcpyDtoHAsync_v2(*mut c_void, Address, usize, Handle);
     cuMemcpyDtoDAsync_v2(Address, Address, usize, Handle);

@@ -124,18 +124,33 @@ impl Stream {
     ///
     /// `target` reaches beyond `source`, or the driver or earlier work on the stream failed.
     pub fn download_at(&self, target: &mut [u8], source: &DeviceBuffer, offset: u64) -> Result<(), Error> {
+        // SAFETY: `target` is borrowed until the copy is complete.
+        unsafe { self.enqueue_download(target, source, offset)? };
+        self.synchronize()
+    }
+
+    /// As [`Stream::download_at`], but does not wait.
+    ///
+    /// # Safety
+    ///
+    /// `target` is not used otherwise, and stays where it is, until the stream is synchronised.
+    pub(super) unsafe fn enqueue_download(
+        &self,
+        target: &mut [u8],
+        source: &DeviceBuffer,
+        offset: u64,
+    ) -> Result<(), Error> {
         fits("download", offset.saturating_add(target.len() as u64), source.bytes)?;
         if target.is_empty() {
             return Ok(());
         }
         let _current = self.context.current()?;
-        // SAFETY: both ranges are live and long enough; `target` is borrowed until the copy is complete.
+        // SAFETY: both ranges are live and long enough, and by this function's contract.
         let code = unsafe {
             let (place, bytes) = (target.as_mut_ptr().cast(), target.len());
             (self.context.driver.cuMemcpyDtoHAsync_v2)(place, source.address + offset, bytes, self.raw)
         };
-        self.context.check("cuMemcpyDtoHAsync", code)?;
-        self.synchronize()
+        self.context.check("cuMemcpyDtoHAsync", code)
     }
 
     /// Enqueues the driver's own copy from one buffer to the other, of the shorter one's bytes.

@@ -4,7 +4,9 @@ mod assemble;
 mod context;
 mod driver;
 mod image;
+mod lanes;
 mod memory;
+mod pinned;
 mod tables;
 mod timing;
 mod work;
@@ -19,8 +21,9 @@ use warpfft_core::target::Limits;
 
 pub use self::context::Context;
 pub use self::memory::{DeviceBuffer, Stream};
+use self::pinned::Pinned;
 use self::work::{CudaWork, Pointers};
-use super::backend::{Backend, Execute, Part};
+use super::backend::{Backend, Execute, HostMemory, Part};
 use super::recent::Recent;
 use super::{Device, DeviceKind, DeviceReport};
 use crate::error::Error;
@@ -76,6 +79,14 @@ impl Backend for Cuda {
 
     fn limits(&self) -> Option<&Limits> {
         Some(&self.context.limits)
+    }
+
+    fn pinned(&self, bytes: u64) -> Result<Option<Box<dyn HostMemory>>, Error> {
+        Ok(Some(Box::new(Pinned::new(&self.context, bytes)?)))
+    }
+
+    fn part_bytes(&self, total: u64) -> u64 {
+        lanes::part_bytes(total)
     }
 
     fn load(&self, program: Program) -> Result<Arc<dyn Execute>, Error> {

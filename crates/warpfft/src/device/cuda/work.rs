@@ -15,10 +15,11 @@ use super::driver::{
     Address, CLUSTER_DIMENSION, CLUSTER_SCHEDULING, Handle, LOAD_BALANCING, LaunchAttribute, LaunchConfig,
 };
 use super::image::{BufferImage, Image, problem_key};
+use super::lanes::CudaLanes;
 use super::memory::{DeviceBuffer, Stream};
 use super::tables::tables;
 use super::timing;
-use crate::device::backend::{Execute, HostJob, compiled, own};
+use crate::device::backend::{Execute, HostJob, Lanes, compiled, own};
 use crate::device::cache::DiskCache;
 use crate::device::check;
 use crate::device::hash::hash;
@@ -324,7 +325,7 @@ impl CudaWork {
     }
 
     /// Device buffers of the size that a problem needs, this one or a part of it.
-    fn buffers_of(&self, problem: &Problem) -> Result<Buffers, Error> {
+    pub(super) fn buffers_of(&self, problem: &Problem) -> Result<Buffers, Error> {
         let [read, write] = [span::read_bytes(problem)?, span::written_bytes(problem)?];
         Ok(Buffers {
             input: self.planes(read)?,
@@ -380,6 +381,10 @@ impl Execute for CudaWork {
 
     fn workspace_bytes(&self) -> u64 {
         self.workspace_bytes
+    }
+
+    fn lanes(self: Arc<Self>, parts: u64) -> Result<Option<Arc<dyn Lanes>>, Error> {
+        Ok(Some(Arc::new(CudaLanes::new(self, parts)?)))
     }
 
     fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
