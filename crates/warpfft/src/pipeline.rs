@@ -103,7 +103,7 @@ impl Device {
 
     /// The processor works where the data lies.
     fn parts(&self, problem: &Problem, counts: Counts, bytes: impl Fn(u64) -> u64) -> Option<Parts> {
-        self.limits().and_then(|_| Parts::of(problem, counts, bytes))
+        self.limits().and_then(|_| Parts::of(problem, counts, bytes).or_else(|| Parts::whole(problem)))
     }
 }
 

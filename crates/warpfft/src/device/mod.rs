@@ -6,6 +6,7 @@ mod bindable;
 #[cfg(feature = "cuda")]
 mod cache;
 mod check;
+mod choice;
 mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
@@ -31,6 +32,7 @@ use warpfft_core::strategy::Strategy;
 use warpfft_core::target::Limits;
 
 use self::backend::Backend;
+pub use self::choice::HostData;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::wisdom::Wisdom;

@@ -50,6 +50,22 @@ impl Parts {
         dims.into_iter().find_map(|dim| Self::along(problem, dim, counts, &bytes))
     }
 
+    /// A problem that cannot be cut, or need not be, as the only part; `None` where a call needs more than its arrays.
+    pub fn whole(problem: &Problem) -> Option<Self> {
+        let alone = problem.filter.is_none()
+            && problem.at_run().is_none()
+            && problem.precision != Precision::DoubleSingle;
+        let of = |problem: &Problem| Self {
+            problem: problem.clone(),
+            total: 1,
+            most: 1,
+            first: [0; 2],
+            step: [0; 2],
+            rest: None,
+        };
+        alone.then(|| of(problem))
+    }
+
     fn along(problem: &Problem, index: usize, counts: Counts, bytes: &impl Fn(u64) -> u64) -> Option<Self> {
         let dim = problem.batch[index];
         let mut one = problem.clone();
