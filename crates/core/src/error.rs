@@ -538,6 +538,12 @@ pub enum Error {
         /// The problems that it covers.
         covers: &'static str,
     },
+    /// A strategy without kernels, for a device that runs kernels.
+    #[error("the strategy {name} is a program for the processor and has no kernels; use device 'cpu'")]
+    StrategyOnProcessor {
+        /// The strategy's name.
+        name: &'static str,
+    },
     /// No such strategy.
     #[error("there is no strategy '{given}'; there are {}", known.join(", "))]
     UnknownStrategy {

@@ -15,16 +15,19 @@
 //! ```
 //!
 //! A strategy is one file here, with an implementation of `Algorithm`, and one line in the list `ALL`; those that differ in
-//! one thing share a file. What they share:
+//! one thing share a file. Most write kernels; what a paper runs on the processor is a function of one line ([`HostLine`]).
+//! What they share:
 //! `packed` (which problems), `draft` (buffers and launches), `code` (kernels over packed complex numbers), `tile` (such
 //! numbers in shared memory), `radix_2` (butterflies and stages), `sine` (factors that a thread computes itself).
 
 mod bluestein_pow2;
 mod code;
 mod cooley_tukey_iterative;
+mod cpu_recursive;
 mod draft;
 mod fft4;
 mod four_step_wrapped;
+mod host;
 mod keskin_3d;
 mod locality;
 mod matmul;
@@ -38,9 +41,13 @@ mod scarpaci;
 mod shared_naive;
 mod sine;
 mod stockham_2;
+mod stockham_2_halves;
+mod stockham_2_rows;
 mod straightforward;
 mod tile;
 mod transposed;
+
+pub use host::{HostLine, HostReal};
 
 use crate::error::Error;
 use crate::problem::{Growth, Problem};
@@ -54,7 +61,12 @@ trait Algorithm: Sync {
     /// What it is.
     fn facts(&self) -> Facts;
 
-    /// Whether it has these lengths.
+    /// Whether it transforms reals into half spectra and back, and not complex numbers.
+    fn takes_reals(&self) -> bool {
+        false
+    }
+
+    /// Whether it has these lengths, of the data that it takes.
     fn covers(&self, packed: &Packed) -> bool;
 
     /// How many times as large as those of fast transforms its errors may be.
@@ -62,8 +74,15 @@ trait Algorithm: Sync {
         1.0
     }
 
-    /// Writes the launches that compute the problem.
-    fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error>;
+    /// What it does to a line on the processor, where it has no kernels.
+    fn line(&self) -> Option<HostLine> {
+        None
+    }
+
+    /// Writes the launches that compute the problem: of all that have kernels.
+    fn write(&self, _: &mut Draft<'_>) -> Result<(), Error> {
+        Err(Error::StrategyOnProcessor { name: self.facts().name })
+    }
 }
 
 /// What is told of an algorithm.
@@ -89,6 +108,7 @@ const ALL: &[&dyn Algorithm] = &[
     // Keskin, Erdil, Kocak.
     &keskin_3d::Keskin3d,
     // Scarpaci.
+    &cpu_recursive::CpuRecursive,
     &scarpaci::Rung::Fft1,
     &scarpaci::Rung::Fft2,
     &scarpaci::Rung::Fft3,
@@ -96,6 +116,8 @@ const ALL: &[&dyn Algorithm] = &[
     &fft4::Fft4,
     // Lloyd, Boyd, Govindaraju.
     &stockham_2::Stockham2,
+    &stockham_2_halves::Stockham2Halves,
+    &stockham_2_rows::Stockham2Rows,
     &bluestein_pow2::BluesteinPow2,
     &four_step_wrapped::FourStepWrapped,
 ];
@@ -137,10 +159,26 @@ impl Strategy {
         self.0.facts().about
     }
 
-    /// The problems that it covers, all of them of complex numbers: interleaved, packed row by row, one transform after
-    /// the other, in f32 or f64, in either direction, with a scale, in place and out of place.
+    /// The problems that it covers, of complex numbers, or where it says so of real data: interleaved, packed row by row,
+    /// one transform after the other, in f32 or f64, in either direction, with a scale, in place and out of place.
     pub fn covers(&self) -> &'static str {
         self.0.facts().covers
+    }
+
+    /// Whether it transforms real data, into half spectra and back, and not complex numbers.
+    ///
+    /// ```
+    /// use warpfft_core::{Strategy, request::Fft, target::Limits};
+    ///
+    /// let two_rows = Strategy::named("stockham-2-rows")?;
+    /// assert!(two_rows.takes_reals());
+    /// let problem = Fft::new([1024]).batch(7).r2c().build()?;
+    /// let program = two_rows.compile(&problem, &Limits::h200())?;
+    /// assert_eq!(program.launches.len(), 11); // a launch for each stage, and one that tells two rows apart
+    /// # Ok::<(), warpfft_core::Error>(())
+    /// ```
+    pub fn takes_reals(&self) -> bool {
+        self.0.takes_reals()
     }
 
     /// How its errors grow, for [`Problem::error_bound_by`]: plain sums and convolutions round more often than the fast
@@ -149,12 +187,42 @@ impl Strategy {
         Growth::KERNELS.times(Packed::of(problem).map_or(1.0, |packed| self.0.errors(&packed)))
     }
 
-    /// The program by which it computes a problem on a device.
+    /// Whether it is a program for the processor, and has no kernels.
+    pub fn is_on_processor(&self) -> bool {
+        self.0.line().is_some()
+    }
+
+    /// What it does to each line of a problem on the processor; `None` where it has kernels ([`Strategy::compile`]).
     ///
     /// # Errors
     ///
-    /// [`Error::Strategy`] for what it does not cover, [`Error::DeviceTooSmall`] for what the device does not hold, and
-    /// those of [`compile`](crate::compile).
+    /// [`Error::Strategy`] for what it does not cover.
+    pub fn line(&self, problem: &Problem) -> Result<Option<HostLine>, Error> {
+        let line = self.0.line();
+        if line.is_some() {
+            self.packed(problem)?;
+        }
+        Ok(line)
+    }
+
+    /// The lengths of a problem that it covers.
+    fn packed(&self, problem: &Problem) -> Result<Packed, Error> {
+        let refused = |asked| Error::Strategy { name: self.name(), asked, covers: self.covers() };
+        let packed = Packed::of(problem).map_err(refused)?;
+        if packed.is_real() != self.takes_reals() {
+            let [asked, taken] = if packed.is_real() { ["real", "complex"] } else { ["complex", "real"] };
+            return Err(refused(format!("transforms of {asked} data (it takes {taken} data)")));
+        }
+        if self.0.covers(&packed) { Ok(packed) } else { Err(refused(packed.to_string())) }
+    }
+
+    /// The program by which it computes a problem on a device with kernels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Strategy`] for what it does not cover, [`Error::StrategyOnProcessor`] where it has no kernels
+    /// ([`Strategy::line`]), [`Error::DeviceTooSmall`] for what the device does not hold, and those of
+    /// [`compile`](crate::compile).
     ///
     /// # Examples
     ///
@@ -167,10 +235,9 @@ impl Strategy {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn compile(&self, problem: &Problem, limits: &Limits) -> Result<Program, Error> {
-        let refused = |asked| Error::Strategy { name: self.name(), asked, covers: self.covers() };
-        let packed = Packed::of(problem).map_err(refused)?;
-        if !self.0.covers(&packed) {
-            return Err(refused(packed.to_string()));
+        let packed = self.packed(problem)?;
+        if self.is_on_processor() {
+            return Err(Error::StrategyOnProcessor { name: self.name() });
         }
         program::check(problem, limits)?;
         let mut draft = Draft::new(problem, packed, limits)?;
