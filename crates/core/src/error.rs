@@ -544,6 +544,16 @@ pub enum Error {
         /// The strategy's name.
         name: &'static str,
     },
+    /// A parameter that a strategy does not take, or not of that value.
+    #[error("the strategy {name} takes no parameter '{given}'; it takes {allowed}")]
+    StrategyParameter {
+        /// The strategy's name.
+        name: &'static str,
+        /// What was given.
+        given: String,
+        /// Its parameters with their ranges.
+        allowed: String,
+    },
     /// No such strategy.
     #[error("there is no strategy '{given}'; there are {}", known.join(", "))]
     UnknownStrategy {

@@ -66,7 +66,7 @@ fn recursive<T: HostReal>(x: &[Complex<T>], turn: f64) -> Vec<Complex<T>> {
     let mut whole = vec![Complex::new(T::zero(), T::zero()); n];
     for k in 0..n / 2 {
         let (sin, cos) = (turn * k as f64 / n as f64).sin_cos();
-        let odd = Complex::new(T::nearest(cos), T::nearest(sin)) * odd[k];
+        let odd = Complex::new(T::rounded_from(cos), T::rounded_from(sin)) * odd[k];
         whole[k] = even[k] + odd;
         whole[k + n / 2] = even[k] - odd;
     }

@@ -2,6 +2,7 @@
 
 use super::code::Code;
 use super::packed::{Data, Packed};
+use super::parameter::Given;
 use crate::error::Error;
 use crate::kernel::{Cmp, Special, Type, Value};
 use crate::pass::TableKind;
@@ -25,6 +26,8 @@ pub(super) struct Array {
 pub(super) struct Draft<'a> {
     /// Lengths.
     pub packed: Packed,
+    /// The strategy's parameters.
+    pub given: Given,
     /// The device.
     pub limits: &'a Limits,
     problem: &'a Problem,
@@ -33,9 +36,14 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// Nothing yet.
-    pub fn new(problem: &'a Problem, packed: Packed, limits: &'a Limits) -> Result<Self, Error> {
+    pub fn new(
+        problem: &'a Problem,
+        packed: Packed,
+        given: Given,
+        limits: &'a Limits,
+    ) -> Result<Self, Error> {
         let link = Link::new(problem, limits, (Vec::new(), 0));
-        let draft = Self { packed, limits, problem, link };
+        let draft = Self { packed, given, limits, problem, link };
         let most = [0, 1].map(|side| draft.side(side)).into_iter().max().unwrap_or(0);
         draft.fits(most, draft.complex_bytes())?;
         Ok(draft)

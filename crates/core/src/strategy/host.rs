@@ -53,7 +53,7 @@ pub trait HostReal: FftNum + sealed::Sealed {
     fn one_line(line: &HostLine) -> OneLine<Self>;
 
     #[doc(hidden)]
-    fn nearest(x: f64) -> Self;
+    fn rounded_from(x: f64) -> Self;
 }
 
 impl HostReal for f32 {
@@ -61,7 +61,7 @@ impl HostReal for f32 {
         line.single
     }
 
-    fn nearest(x: f64) -> Self {
+    fn rounded_from(x: f64) -> Self {
         x as Self
     }
 }
@@ -71,7 +71,7 @@ impl HostReal for f64 {
         line.double
     }
 
-    fn nearest(x: f64) -> Self {
+    fn rounded_from(x: f64) -> Self {
         x
     }
 }

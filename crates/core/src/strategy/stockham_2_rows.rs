@@ -9,8 +9,9 @@
 //! ```
 //!
 //! Back, a launch makes `Z[k] = A[k] + i B[k]` and `Z[n - k] = conj A[k] + i conj B[k]`, and the last stage writes two rows. Of
-//! an odd number of rows the last goes alone, with imaginary parts of 0. The paper's text was not at hand: that rows are
-//! paired in the stages' own accesses, without a launch that packs them, is reconstructed.
+//! an odd number of rows the last goes alone, with imaginary parts of 0: the authors' patent (US 9342486) adds a row of
+//! zeros, and packs so where lengths are odd. The paper's text was not at hand: that rows are paired in the stages' own
+//! accesses, without a launch that packs them, is reconstructed.
 
 use super::code::{Code, View};
 use super::draft::{Array, Draft};
