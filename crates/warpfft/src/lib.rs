@@ -37,6 +37,7 @@
 //!
 //! [`survey`] tells which devices a machine has, and why one is not usable.
 
+pub mod configured;
 mod convolution;
 #[cfg(any(test, feature = "cuda", feature = "opencl", feature = "wgpu"))]
 mod copy;

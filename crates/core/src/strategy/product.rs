@@ -191,9 +191,7 @@ impl Small {
                 item
             };
             let (place, inside) = share.place(&mut self.code, item);
-            let place = inside.map_or(place, |inside| {
-                self.code.select(inside, place, spare)
-            });
+            let place = inside.map_or(place, |inside| self.code.select(inside, place, spare));
             sums.push(self.sum(product, place));
         }
         self.code.barrier();
