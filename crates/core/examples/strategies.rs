@@ -18,7 +18,11 @@ const TABLES: [(&[u64], u64, &[&str]); 9] = [
     (&[1 << 18], 1, &["straightforward", "transposed", "locality", "four-step-wrapped", "stockham-2"]),
     (&[1 << 12], 16, &["fft1", "fft2", "fft3", "fft3-compact", "fft4", "stockham-2"]),
     (&[1 << 10], 64, &["shared-naive", "cooley-tukey-iterative", "mixed-radix-matmul", "bluestein-pow2"]),
-    (&[64], 256, &["matmul", "matmul-constant", "mixed-radix-matmul", "cooley-tukey-iterative"]),
+    (
+        &[64],
+        256,
+        &["matmul", "matmul-constant", "matmul-tensor", "mixed-radix-matmul", "cooley-tukey-iterative"],
+    ),
     (
         &[16, 16, 16],
         8,
