@@ -86,7 +86,7 @@ pub fn transform(signal: &Signal, request: &Request, kind: DeviceKind) -> Result
     let mut samples = Samples::zeros(storage, request.kind.gives_reals(), count, "the result")?;
     if let Some(strategy) = request.strategy {
         // Asked for by name: no other way of doing it takes its place.
-        let device = Device::open(kind)?;
+        let device = Device::open_for(strategy, kind)?;
         run(&device.plan_by(&problem, strategy)?, &signal.samples, &mut samples)?;
         return Ok(Spectrum { samples, device, fallback: None });
     }

@@ -1,9 +1,12 @@
 //! What several commands take.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use warpfft::core::problem::{Precision, Storage};
 use warpfft::core::request::Norm;
+use warpfft::core::strategy::Parameter;
 use warpfft::{DeviceKind, Strategy};
 
 use crate::packed::Kind;
@@ -154,13 +157,46 @@ pub fn size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| format!("'{text}' is no size; write a number of bytes, or one like 64MiB or 2GB"))
 }
 
-/// A published algorithm by its name; help lists them with their sources.
+/// A published algorithm by its name, which parameters may follow; help lists them with their sources.
 pub fn strategy() -> impl TypedValueParser<Value = Strategy> {
-    let named = |strategy: Strategy| {
-        let help = format!("{} [{}; {}]", strategy.about(), strategy.source(), strategy.covers());
-        PossibleValue::new(strategy.name()).help(help)
-    };
-    PossibleValuesParser::new(Strategy::all().map(named)).try_map(|name| Strategy::named(&name))
+    StrategyParser
+}
+
+#[derive(Clone)]
+struct StrategyParser;
+
+impl StrategyParser {
+    fn names() -> impl Iterator<Item = PossibleValue> {
+        Strategy::all().map(|strategy| {
+            let range =
+                |own: &Parameter| format!("; {}={}..{}: {}", own.name, own.least, own.most, own.about);
+            let ranges: String = strategy.parameters().iter().map(range).collect();
+            let (about, source, covers) = (strategy.about(), strategy.source(), strategy.covers());
+            PossibleValue::new(strategy.name()).help(format!("{about} [{source}; {covers}{ranges}]"))
+        })
+    }
+}
+
+impl TypedValueParser for StrategyParser {
+    type Value = Strategy;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Strategy, clap::Error> {
+        // What comes before the parameters is one of the names, and refused as such.
+        let text = value.to_string_lossy();
+        let name = text.split(':').next().unwrap_or_default();
+        PossibleValuesParser::new(Self::names()).parse_ref(command, arg, OsStr::new(name))?;
+        let given = |text: String| Strategy::named(&text);
+        StringValueParser::new().try_map(given).parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Self::names()))
+    }
 }
 
 /// Extents as in `1024`, `512x512` or `64x64x64`.

@@ -150,8 +150,10 @@ pub struct Transform {
 
     /// Compute by a published algorithm, on a GPU or with --device sim, in place of the planner's choice
     ///
+    /// One that is a program for the processor (cpu-recursive) runs on --device cpu, also where the device is left open.
     /// Each covers some lengths of complex numbers that lie packed, all axes transformed; what it does not cover is refused
-    /// with what it does. Reals are read as complex numbers.
+    /// with what it does. Those of real data go with --kind r2c or c2r; for the others reals are read as complex numbers.
+    /// Some take parameters after a colon: matmul:elements=4,planes=2.
     #[arg(
         long, value_name = "NAME", value_parser = strategy(), conflicts_with = "zoom"
     )]
@@ -185,8 +187,9 @@ impl Transform {
         let started = Instant::now();
         let precision = self.precision.map(PrecisionArg::precision);
         let storage = self.storage.map(StorageArg::storage).or(precision.map(Storage::of));
-        // Half spectra are complex numbers, also where all of them are real; so is all that strategies take.
-        let reals = self.pairs || (!self.kind.doubles() && self.strategy.is_none());
+        // Half spectra are complex numbers, also where all of them are real; so is all that strategies of these take.
+        let reals =
+            self.pairs || self.kind.takes_reals() || (!self.kind.doubles() && self.strategy.is_none());
         let signal = io::read(&self.input, Keep { storage, reals })?;
         let signal = if self.pairs { fit::paired(signal, &self.input)? } else { signal };
         if self.kind.takes_reals() && !signal.real {
@@ -326,7 +329,7 @@ impl Transform {
                 "dtype": dtype,
                 "inverse": self.inverse,
                 "norm": name_of(&self.norm),
-                "strategy": self.strategy.map(|strategy| strategy.name()),
+                "strategy": self.strategy.map(|strategy| strategy.to_string()),
                 "shift": self.shift,
                 "sample_rate": signal.sample_rate,
                 "device": spectrum.device.kind().to_string(),

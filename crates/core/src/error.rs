@@ -538,6 +538,22 @@ pub enum Error {
         /// The problems that it covers.
         covers: &'static str,
     },
+    /// A strategy without kernels, for a device that runs kernels.
+    #[error("the strategy {name} is a program for the processor and has no kernels; use device 'cpu'")]
+    StrategyOnProcessor {
+        /// The strategy's name.
+        name: &'static str,
+    },
+    /// A parameter that a strategy does not take, or not of that value.
+    #[error("the strategy {name} takes no parameter '{given}'; it takes {allowed}")]
+    StrategyParameter {
+        /// The strategy's name.
+        name: &'static str,
+        /// What was given.
+        given: String,
+        /// Its parameters with their ranges.
+        allowed: String,
+    },
     /// No such strategy.
     #[error("there is no strategy '{given}'; there are {}", known.join(", "))]
     UnknownStrategy {

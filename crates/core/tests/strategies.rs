@@ -11,7 +11,7 @@ use rand::{Rng, SeedableRng};
 use warpfft_core::error::Error;
 use warpfft_core::kernel::Type;
 use warpfft_core::math::reference::Reference;
-use warpfft_core::problem::{Placement, Precision, Problem, Storage};
+use warpfft_core::problem::{Direction, Format, Placement, Precision, Problem, RealKind, Storage};
 use warpfft_core::program::Program;
 use warpfft_core::request::{Fft, Norm};
 use warpfft_core::strategy::Strategy;
@@ -25,16 +25,32 @@ fn holds(program: &Program, strategy: Strategy, limits: &Limits, what: &str) {
     let mut rng = StdRng::seed_from_u64(seed);
     let storage = Storage::of(problem.precision);
     let mut real = || storage.rounded(rng.random_range(-1.0..1.0));
-    let input: Vec<C64> = (0..problem.input_span().end).map(|_| Complex::new(real(), real())).collect();
-    let run = run(program, limits, &input, &input);
+    let in_place = problem.placement == Placement::InPlace;
+    let [read, written] = [problem.input, problem.output].map(|format| format.step() as usize);
+    // In place, reals and half spectra share an array, which goes in as what it comes out as.
+    let after = problem.output_span().end as usize;
+    let reals = (problem.input_span().end as usize * read).max(if in_place { after * written } else { 0 });
+    let data: Vec<f64> = (0..reals).map(|_| real()).collect();
+    let seen = |step: usize| -> Vec<C64> {
+        if step == 1 {
+            data.iter().copied().map(C64::from).collect()
+        } else {
+            data.chunks_exact(2).map(|z| Complex::new(z[0], z[1])).collect()
+        }
+    };
+    let input = seen(read);
+    let before = if in_place { seen(written) } else { vec![C64::default(); after] };
+    let run = run(program, limits, &input, &before);
     let (got, _) = run.unwrap_or_else(|fault| panic!("{what}, seed {seed}: {fault}"));
     let reference = Reference::new(problem);
-    let mut want = vec![C64::default(); got.len()];
+    let (mut own, mut want) = (Vec::new(), Vec::new());
     for index in 0..problem.batch_count() {
         for (at, value) in reference.transform(index, |at| input[at as usize]) {
-            want[at as usize] = value;
+            own.push(got[at as usize]);
+            want.push(value);
         }
     }
+    let got = own;
     let ratio = error(&got, &want) / problem.error_bound_by(&strategy.growth(problem));
     assert!(ratio < 1.0, "{what}, seed {seed}: error {ratio:.2} times the bound");
 }
@@ -84,14 +100,37 @@ fn shapes() -> Vec<Vec<u64>> {
     [powers(1..=12), odd.to_vec(), more.map(<[u64]>::to_vec).to_vec()].concat()
 }
 
+/// Those that have kernels.
+fn with_kernels() -> impl Iterator<Item = Strategy> {
+    Strategy::all().filter(|strategy| !strategy.is_on_processor())
+}
+
+/// A transform of complex numbers, or those of reals there and back, whichever the strategy takes. The last have either sign.
+fn of_its_data(strategy: Strategy, asked: Fft) -> Vec<Fft> {
+    if strategy.takes_reals() {
+        let [there, back] = [asked.clone().r2c(), asked.c2r()];
+        vec![
+            there.clone(),
+            back.clone(),
+            there.direction(Direction::Inverse),
+            back.direction(Direction::Forward),
+        ]
+    } else {
+        vec![asked]
+    }
+}
+
 /// Checks all strategies at some shapes; each must cover one at least.
 fn check_all(shapes: &[Vec<u64>], limits: &Limits, ask: impl Fn(Fft, u64) -> Fft) {
-    for strategy in Strategy::all() {
+    for strategy in with_kernels() {
         let mut covered = 0;
         for shape in shapes {
             let points: u64 = shape.iter().product();
-            let problem = ask(Fft::new(shape.clone()), points).build().expect("it is possible");
-            covered += u32::from(check(strategy, &problem, limits));
+            let asked = ask(Fft::new(shape.clone()), points);
+            for asked in of_its_data(strategy, asked) {
+                let problem = asked.build().expect("it is possible");
+                covered += u32::from(check(strategy, &problem, limits));
+            }
         }
         println!("{strategy}: {covered} of {}", shapes.len());
         assert!(covered > 0, "{strategy} covers nothing");
@@ -122,8 +161,9 @@ fn on_a_small_device() {
 fn others_are_refused_by_name() {
     let problem = |fft: Fft| fft.build().expect("it is possible");
     let refused = [
-        problem(Fft::new([1])),
         problem(Fft::new([16]).r2c()),
+        problem(Fft::new([16]).c2r()),
+        problem(Fft::new([1])),
         problem(Fft::new([16]).planar()),
         problem(Fft::new([16]).double_single()),
         problem(Fft::new([16]).f16()),
@@ -133,15 +173,31 @@ fn others_are_refused_by_name() {
         problem(Fft::new([16]).on_load(|x, _| x * 2.0)),
         Problem { input_offset: 3, ..problem(Fft::new([16])) },
     ];
+    let of_reals = [
+        problem(Fft::new([16]).batch(3)),
+        problem(Fft::new([1]).r2c()),
+        problem(Fft::new([12]).r2c()),
+        problem(Fft::new([12]).c2r()),
+        problem(Fft::new([16]).r2c().formats(Format::Real, Format::Planar)),
+        problem(Fft::new([16]).r2r([RealKind::Dct2])),
+        problem(Fft::axes([16, 4], [0]).r2c()),
+        Problem { input_offset: 2, ..problem(Fft::new([16]).c2r()) },
+    ];
     for strategy in Strategy::all() {
-        for problem in &refused {
+        let refused = if strategy.takes_reals() { &of_reals[..] } else { &refused[..] };
+        for problem in refused {
             let error = strategy.compile(problem, &Limits::h200()).expect_err("it is not covered");
             assert!(matches!(error, Error::Strategy { .. }), "{strategy}: {error}");
             assert!(error.to_string().contains(strategy.covers()), "{error}");
         }
-        let wide = problem(Fft::new([16]).f64());
+        let wide = Fft::new([16]).f64();
+        let wide = problem(if strategy.takes_reals() { wide.r2c() } else { wide });
         let error = strategy.compile(&wide, &Limits::webgpu_min()).expect_err("it has no doubles");
-        let known = matches!(error, Error::Unsupported { .. } | Error::Strategy { .. });
+        let known = if strategy.is_on_processor() {
+            matches!(error, Error::StrategyOnProcessor { .. })
+        } else {
+            matches!(error, Error::Unsupported { .. } | Error::Strategy { .. })
+        };
         assert!(known, "{strategy}: {error}");
     }
     let error = Strategy::named("fft5").expect_err("there is none");
@@ -151,18 +207,24 @@ fn others_are_refused_by_name() {
 /// Lengths up to what 63 bits count: an error or a program, and no more.
 #[test]
 fn the_largest_are_refused_or_written() {
-    for strategy in Strategy::all() {
+    for strategy in with_kernels() {
         for (bits, batch) in [(20, 1), (31, 1), (33, 1), (58, 1), (10, 1 << 24), (4, 1 << 28), (3, 1 << 50)] {
             for limits in [Limits::h200(), Limits::webgpu_min()] {
                 // Its tables would take the test's time.
                 if bits > 20 && bits < 32 && limits.index64 {
                     continue;
                 }
-                let asked = Fft::new([1_u64 << bits]).batch(batch).build().expect("it is possible");
-                let result = strategy.compile(&asked, &limits);
-                let known =
-                    matches!(result, Ok(_) | Err(Error::DeviceTooSmall { .. } | Error::Strategy { .. }));
-                assert!(known, "{strategy} 2^{bits}: {:?}", result.err());
+                for asked in of_its_data(strategy, Fft::new([1_u64 << bits]).batch(batch)) {
+                    let result = strategy.compile(&asked.build().expect("it is possible"), &limits);
+                    let refused = matches!(
+                        result,
+                        Err(Error::DeviceTooSmall { .. }
+                            | Error::Strategy { .. }
+                            | Error::Unsupported { .. })
+                    );
+                    let known = refused || result.is_ok();
+                    assert!(known, "{strategy} 2^{bits}: {:?}", result.err());
+                }
             }
         }
     }
@@ -171,8 +233,10 @@ fn the_largest_are_refused_or_written() {
 /// Elements beyond what 32 bits count the reals of: addresses go on in 64.
 #[test]
 fn long_arrays_have_wide_addresses() {
-    let problem = Fft::new([16]).batch(3 << 26).build().expect("it is possible");
-    for strategy in Strategy::all() {
+    for strategy in with_kernels() {
+        let asked = Fft::new([16]);
+        let asked = if strategy.takes_reals() { asked.batch(3 << 27).r2c() } else { asked.batch(3 << 26) };
+        let problem = asked.build().expect("it is possible");
         match strategy.compile(&problem, &Limits::h200()) {
             Ok(program) => {
                 for kernel in &program.kernels {
@@ -184,6 +248,79 @@ fn long_arrays_have_wide_addresses() {
                 let known = matches!(error, Error::Strategy { .. } | Error::DeviceTooSmall { .. });
                 assert!(known, "{strategy}: {error}");
             }
+        }
+    }
+}
+
+/// What has no kernels is a function of a line, right at every length, and says where it runs.
+#[test]
+fn programs_of_the_processor_transform_lines() {
+    let on_processor: Vec<Strategy> = Strategy::all().filter(Strategy::is_on_processor).collect();
+    assert!(!on_processor.is_empty());
+    for strategy in on_processor {
+        for bits in 1..=12 {
+            for asked in [Fft::new([1_u64 << bits]), Fft::new([1_u64 << bits]).inverse()] {
+                let problem = asked.f64().build().expect("it is possible");
+                let line = strategy.line(&problem).expect("it is covered").expect("it has no kernels");
+                let mut rng = StdRng::seed_from_u64(bits);
+                let input: Vec<C64> = (0..1 << bits)
+                    .map(|_| Complex::new(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0)))
+                    .collect();
+                let mut got = input.clone();
+                line.transform(&mut got, problem.direction);
+                let reference = Reference::new(&problem).transform(0, |at| input[at as usize]);
+                let want: Vec<C64> = reference.into_iter().map(|(_, value)| value).collect();
+                let ratio = error(&got, &want) / problem.error_bound_by(&strategy.growth(&problem));
+                assert!(ratio < 1.0, "{strategy} 2^{bits}: {ratio:.2} times the bound");
+                let refused = strategy.compile(&problem, &Limits::h200()).expect_err("it has no kernels");
+                assert_eq!(refused, Error::StrategyOnProcessor { name: strategy.name() });
+                assert!(refused.to_string().contains("'cpu'"), "{refused}");
+            }
+        }
+        let long = Fft::new([1000]).build().expect("it is possible");
+        assert!(matches!(strategy.line(&long), Err(Error::Strategy { .. })));
+    }
+    let problem = Fft::new([8]).build().expect("it is possible");
+    assert!(with_kernels().all(|strategy| matches!(strategy.line(&problem), Ok(None))));
+}
+
+/// Parameters change how, and not what.
+#[test]
+fn parameters_keep_the_transform() {
+    let given = ["elements=1", "elements=3", "elements=16", "planes=1", "planes=2", "planes=3", "planes=128"];
+    let both = ["elements=2,planes=2", "elements=16,planes=3"];
+    let shapes: [&[u64]; 8] = [&[8], &[31], &[128], &[5, 7], &[16, 16], &[8, 8, 8], &[3, 4, 5], &[9, 2, 6]];
+    for strategy in with_kernels().filter(|strategy| !strategy.parameters().is_empty()) {
+        for given in given.into_iter().chain(both) {
+            let strategy = Strategy::named(&format!("{strategy}:{given}")).expect("it is right");
+            let mut covered = 0;
+            for shape in shapes {
+                for batch in [1, 5] {
+                    let problem = Fft::new(shape.to_vec()).batch(batch).build().expect("it is possible");
+                    covered += u32::from(check(strategy, &problem, &Limits::h200()));
+                }
+            }
+            println!("{strategy}: {covered} of {}", 2 * shapes.len());
+            assert!(covered >= 14, "{strategy} covers {covered}");
+        }
+    }
+}
+
+#[test]
+fn matrix_instructions_are_asked_for_where_they_are() {
+    let tensor = Strategy::named("matmul-tensor").expect("it is there");
+    for asked in [Fft::new([64]), Fft::new([64]).f64()] {
+        let problem = asked.batch(100).build().expect("it is possible");
+        for limits in [Limits::webgpu_min(), Limits::opencl_min()] {
+            let error = tensor.compile(&problem, &Limits { f64: true, ..limits }).expect_err("it has none");
+            assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+            assert!(error.to_string().contains("matmul"), "{error}");
+        }
+    }
+    for n in (8..=128).step_by(8) {
+        for asked in [Fft::new([n]).batch(17), Fft::new([n]).batch(9).f64().inverse().in_place()] {
+            let problem = asked.norm(Norm::Ortho).build().expect("it is possible");
+            assert!(check(tensor, &problem, &Limits::h200()), "{n}");
         }
     }
 }
@@ -212,18 +349,24 @@ fn names_are_told_apart_and_all_is_said() {
 #[test]
 fn each_has_text_in_every_language() {
     use naga::valid::{Capabilities, ValidationFlags, Validator};
-    let shapes: [&[u64]; 4] = [&[12], &[8], &[1024], &[8, 8, 8]];
-    for strategy in Strategy::all() {
+    let shapes: [&[u64]; 6] = [&[12], &[8], &[16], &[64], &[1024], &[8, 8, 8]];
+    for strategy in with_kernels() {
         let mut texts = 0;
         for shape in shapes {
-            let problem = Fft::new(shape.to_vec()).batch(3).build().expect("it is possible");
+            let asked = Fft::new(shape.to_vec()).batch(3);
+            let asked = if strategy.takes_reals() { asked.r2c() } else { asked };
+            let problem = asked.build().expect("it is possible");
             for limits in [Limits::h200(), Limits::webgpu_min(), Limits::opencl_min()] {
                 let Ok(program) = strategy.compile(&problem, &limits) else { continue };
                 for kernel in &program.kernels {
                     texts += 1;
                     let what = format!("{strategy}, {}", kernel.name);
                     match limits.name.as_str() {
-                        "h200" => assert!(emit::ptx(kernel, 75).is_ok(), "{what}"),
+                        "h200" => {
+                            // Matrix instructions of these shapes came later than all else.
+                            let sm = if strategy.name() == "matmul-tensor" { 80 } else { 75 };
+                            assert!(emit::ptx(kernel, sm).is_ok(), "{what}");
+                        }
                         "opencl-min" => assert!(emit::opencl(kernel).is_ok(), "{what}"),
                         _ => {
                             let text = emit::wgsl(kernel, true).unwrap_or_else(|e| panic!("{what}: {e}"));

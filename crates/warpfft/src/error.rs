@@ -2,6 +2,7 @@
 
 use warpfft_core::problem::{Format, Placement, Storage};
 
+use crate::configured::ConfigureError;
 use crate::device::DeviceKind;
 
 /// Which of the caller's buffers is meant.
@@ -35,6 +36,10 @@ pub enum Error {
     /// The problem was refused, or no plan for it exists within the device's limits.
     #[error(transparent)]
     Core(#[from] warpfft_core::Error),
+
+    /// A configuration, or a place in its arrays, that does not fit together.
+    #[error(transparent)]
+    Configure(#[from] ConfigureError),
 
     /// No such kind of device.
     #[error("unknown device '{given}'; use one of: auto, cuda, wgpu, opencl, cpu, sim")]

@@ -38,6 +38,7 @@
 //! [`survey`] tells which devices a machine has, and why one is not usable.
 
 mod accept;
+pub mod configured;
 mod convolution;
 mod copy;
 pub mod device;

@@ -66,7 +66,9 @@ impl CliError {
                 | warpfft::core::Error::InPlaceFormats { .. }
                 | warpfft::core::Error::Convolution { .. },
             )
-            | Self::Device(warpfft::Error::Core(warpfft::core::Error::Strategy { .. })) => USAGE,
+            | Self::Device(warpfft::Error::Core(
+                warpfft::core::Error::Strategy { .. } | warpfft::core::Error::StrategyOnProcessor { .. },
+            )) => USAGE,
             Self::Device(_) | Self::Core(_) => DEVICE,
             Self::Write { .. } | Self::OutputIsFolder { .. } | Self::Draw { .. } | Self::Stdout(_) => OUTPUT,
         }

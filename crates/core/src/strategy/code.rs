@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use super::draft::Array;
-use crate::kernel::{Access, Builder, Cache, Cx, Kernel, Space, Type, Value};
+use crate::kernel::{Access, Builder, Cache, Cx, Kernel, Op, Space, Type, Value};
 use crate::program::Binding;
 
 /// A kernel that is being written.
@@ -136,6 +136,51 @@ impl Code {
     pub fn store(&mut self, view: View, index: Value, z: Cx) {
         let to = self.at(view, index);
         self.b.store(to, 0, &[z.re, z.im], Cache::Default, self.on);
+    }
+
+    /// The address of the real that lies so many after a complex number's first.
+    fn at_real(&mut self, view: View, index: Value, after: Value) -> Value {
+        let [index, after] =
+            [index, after].map(|at| if view.wide { self.b.convert(Type::U64, at) } else { at });
+        let real = self.b.mul_const(index, 2);
+        let real = self.b.add(real, after);
+        self.b.addr(view.space, real)
+    }
+
+    /// Loads the real that lies so many after a complex number's first.
+    pub fn load_real(&mut self, view: View, index: Value, after: Value) -> Value {
+        let from = self.at_real(view, index, after);
+        self.b.load(from, 0, 1, Cache::Default, self.on)[0]
+    }
+
+    /// Stores a real there.
+    pub fn store_real(&mut self, view: View, index: Value, after: Value, x: Value) {
+        let to = self.at_real(view, index, after);
+        self.b.store(to, 0, &[x], Cache::Default, self.on);
+    }
+
+    /// What `body` accesses, only where that holds too.
+    pub fn only<T>(&mut self, condition: Option<Value>, body: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.on;
+        if let Some(condition) = condition {
+            let both = before.map_or(condition, |on| self.b.binary(Op::And, on, condition));
+            self.on = Some(both);
+        }
+        let result = body(self);
+        self.on = before;
+        result
+    }
+
+    /// A complex number without its imaginary part where that holds.
+    pub fn real_where(&mut self, condition: Value, z: Cx) -> Cx {
+        let elem = self.elem;
+        let zero = self.b.float(elem, 0.0);
+        Cx { re: z.re, im: self.b.select(condition, zero, z.im) }
+    }
+
+    /// The conjugate.
+    pub fn conj(&mut self, z: Cx) -> Cx {
+        Cx { re: z.re, im: self.b.neg(z.im) }
     }
 
     /// Loads an index.

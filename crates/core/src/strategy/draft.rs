@@ -1,7 +1,8 @@
 //! A program that a strategy writes: arrays, tables, and launches in order.
 
 use super::code::Code;
-use super::packed::Packed;
+use super::packed::{Data, Packed};
+use super::parameter::Given;
 use crate::error::Error;
 use crate::kernel::{Cmp, Special, Type, Value};
 use crate::pass::TableKind;
@@ -25,6 +26,8 @@ pub(super) struct Array {
 pub(super) struct Draft<'a> {
     /// Lengths.
     pub packed: Packed,
+    /// The strategy's parameters.
+    pub given: Given,
     /// The device.
     pub limits: &'a Limits,
     problem: &'a Problem,
@@ -33,10 +36,16 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// Nothing yet.
-    pub fn new(problem: &'a Problem, packed: Packed, limits: &'a Limits) -> Result<Self, Error> {
+    pub fn new(
+        problem: &'a Problem,
+        packed: Packed,
+        given: Given,
+        limits: &'a Limits,
+    ) -> Result<Self, Error> {
         let link = Link::new(problem, limits, (Vec::new(), 0));
-        let draft = Self { packed, limits, problem, link };
-        draft.fits(draft.packed.elements(), draft.complex_bytes())?;
+        let draft = Self { packed, given, limits, problem, link };
+        let most = [0, 1].map(|side| draft.side(side)).into_iter().max().unwrap_or(0);
+        draft.fits(most, draft.complex_bytes())?;
         Ok(draft)
     }
 
@@ -46,12 +55,22 @@ impl<'a> Draft<'a> {
             Placement::InPlace => Binding::Output(0),
             Placement::OutOfPlace => Binding::Input(0),
         };
-        Array { binding, elements: self.packed.elements() }
+        Array { binding, elements: self.side(0) }
     }
 
     /// The caller's output.
     pub fn output(&self) -> Array {
-        Array { binding: Binding::Output(0), elements: self.packed.elements() }
+        Array { binding: Binding::Output(0), elements: self.side(1) }
+    }
+
+    /// Complex numbers of the input, or of the output; where it holds reals, pairs of them.
+    fn side(&self, side: usize) -> u64 {
+        let Packed { data, pitch, batch, .. } = &self.packed;
+        match (data, side) {
+            (Data::Complex, _) => self.packed.elements(),
+            (Data::ToHalf, 0) | (Data::FromHalf, 1) => pitch[side] * batch / 2,
+            (Data::ToHalf | Data::FromHalf, _) => pitch[side] * batch,
+        }
     }
 
     /// Factor on every output.

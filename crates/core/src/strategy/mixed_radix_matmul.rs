@@ -10,7 +10,7 @@ use super::code::View;
 use super::cooley_tukey_iterative::SOURCE;
 use super::draft::Draft;
 use super::packed::Packed;
-use super::product::{self, Product, Small, Turned};
+use super::product::{self, Product, Shares, Small, Turned};
 use super::{Algorithm, Facts};
 use crate::error::Error;
 use crate::pass::TableKind;
@@ -47,7 +47,7 @@ impl Algorithm for MixedRadixMatmul {
             let nx = rows(n);
             tables.push([draft.table(table(n)), draft.table(table(nx)), draft.table(table(n / nx))]);
         }
-        let mut small = Small::new(draft, "mixed_radix", None)?;
+        let mut small = Small::new(draft, "mixed_radix", None, Shares::default())?;
         let tables: Vec<[View; 3]> =
             tables.into_iter().map(|three| three.map(|table| small.code.table(table))).collect();
         small.read();

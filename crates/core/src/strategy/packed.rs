@@ -1,12 +1,28 @@
-//! Which problems strategies take: complex numbers, interleaved, packed row by row, one transform after the other.
+//! Which problems strategies take: complex numbers, interleaved, packed row by row, one transform after the other; or
+//! reals and half of their spectrum, packed likewise, in place in rows that hold either.
 
 use std::fmt;
 
-use crate::problem::{Format, Kind, Precision, Problem, Storage};
+use crate::problem::{Dim, Format, Kind, Placement, Precision, Problem, Storage, half};
+
+/// What is transformed into what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Data {
+    /// Complex numbers into complex numbers.
+    Complex,
+    /// Reals into half of their spectrum.
+    ToHalf,
+    /// Half of a spectrum into its reals.
+    FromHalf,
+}
 
 /// Lengths of a packed problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Packed {
+    /// What it is of.
+    pub data: Data,
+    /// From one row to the next of the fastest axis, in the input and in the output, in what the side holds.
+    pub pitch: [u64; 2],
     /// Transformed lengths of more than one point, slowest first.
     pub shape: Vec<u64>,
     /// Transforms.
@@ -19,19 +35,40 @@ impl Packed {
         if let Some(other) = other(problem) {
             return Err(other.into());
         }
-        let mut stride = Some(1_u64);
-        for dim in problem.dims().rev().filter(|dim| dim.n != 1) {
-            let here = stride.and_then(|stride| i64::try_from(stride).ok());
-            if dim.n == 0 || here != Some(dim.is) || here != Some(dim.os) {
-                return Err("strides (an array that is not packed, or some of its axes)".into());
+        let (data, own) = match &problem.kind {
+            Kind::RealToComplex(dim) => (Data::ToHalf, Some(dim)),
+            Kind::ComplexToReal(dim) => (Data::FromHalf, Some(dim)),
+            _ => (Data::Complex, None),
+        };
+        let pitch = match own {
+            None => [problem.transform.iter().rev().map(|dim| dim.n).find(|&n| n > 1).unwrap_or(1); 2],
+            Some(dim) => {
+                let reals = if problem.placement == Placement::InPlace { 2 * half(dim.n) } else { dim.n };
+                if data == Data::ToHalf { [reals, half(dim.n)] } else { [half(dim.n), reals] }
             }
-            stride = stride.and_then(|stride| stride.checked_mul(dim.n));
+        };
+        let mut stride = [Some(1_u64); 2];
+        let mut follow = |dim: &Dim, points: [u64; 2]| {
+            let here = stride.map(|stride| stride.and_then(|stride| i64::try_from(stride).ok()));
+            stride = [0, 1].map(|side| stride[side].and_then(|stride| stride.checked_mul(points[side])));
+            dim.n > 0 && here == [Some(dim.is), Some(dim.os)]
+        };
+        let packed = own.is_none_or(|dim| follow(dim, pitch))
+            && problem.dims().rev().filter(|dim| dim.n != 1).all(|dim| follow(dim, [dim.n; 2]));
+        if !packed {
+            return Err("strides (an array that is not packed, or some of its axes)".into());
         }
-        if stride.is_none() {
+        if stride.contains(&None) {
             return Err("more points than can be counted".into());
         }
-        let shape = problem.transform.iter().map(|dim| dim.n).filter(|&n| n > 1).collect();
-        Ok(Self { shape, batch: problem.batch_count() })
+        let lengths = problem.transform.iter().chain(own).map(|dim| dim.n);
+        let shape = lengths.filter(|&n| n > 1).collect();
+        Ok(Self { data, pitch, shape, batch: problem.batch_count() })
+    }
+
+    /// Whether it is of real data.
+    pub fn is_real(&self) -> bool {
+        self.data != Data::Complex
     }
 
     /// Points of one transform.
@@ -57,10 +94,13 @@ impl Packed {
 
 /// What a problem asks for that no strategy has.
 fn other(problem: &Problem) -> Option<&'static str> {
-    if !matches!(problem.kind, Kind::Complex) {
-        return Some("transforms of real data, or of a band");
-    }
-    if problem.input != Format::Interleaved || problem.output != Format::Interleaved {
+    let formats = match problem.kind {
+        Kind::Complex => [Format::Interleaved; 2],
+        Kind::RealToComplex(_) => [Format::Real, Format::Interleaved],
+        Kind::ComplexToReal(_) => [Format::Interleaved, Format::Real],
+        Kind::RealToReal(_) | Kind::Zoom(_) => return Some("transforms from reals to reals, or of a band"),
+    };
+    if [problem.input, problem.output] != formats {
         return Some("formats other than interleaved complex numbers");
     }
     if problem.precision == Precision::DoubleSingle {

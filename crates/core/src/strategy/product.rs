@@ -4,12 +4,13 @@ use super::code::{Code, View};
 use super::draft::Draft;
 use super::packed::Packed;
 use super::tile::Tile;
+use super::turns::{Share, Turns};
 use crate::error::Error;
 use crate::kernel::{Cmp, Cx, Special, Value};
 use crate::program::too_large;
 
 /// Points of a thread at most: their sums stay in registers.
-const MOST_POINTS: u64 = 16;
+pub(super) const MOST_POINTS: u64 = 16;
 
 /// Points of a thread that are worth a thread less.
 const POINTS: u64 = 4;
@@ -20,12 +21,25 @@ pub(super) fn errors(packed: &Packed) -> f64 {
     (0.25 * (longest as f64).sqrt()).max(1.0)
 }
 
-/// A kernel whose blocks have one transform each.
+/// How a block's work is shared out, where that is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Shares {
+    /// Points of a thread.
+    pub elements: Option<u64>,
+    /// Planes of a volume at once; of lines and planes, transforms of a block.
+    pub planes: Option<u64>,
+}
+
+/// A kernel whose blocks have one transform each, or a few.
 pub(super) struct Small {
     /// The kernel.
     pub code: Code,
     sides: [View; 2],
+    /// Points of a block.
     points: u64,
+    /// Points of all, where the last block has fewer.
+    end: Option<u64>,
+    turns: Option<Turns>,
     tile: Tile,
     matrix: Option<Tile>,
     start: Value,
@@ -69,22 +83,31 @@ pub(super) enum Turned {
 
 impl Small {
     /// A kernel with room for the points, and for so many factors.
-    pub fn new(draft: &Draft<'_>, name: &str, matrix: Option<u64>) -> Result<Self, Error> {
-        let points = draft.packed.points();
+    pub fn new(draft: &Draft<'_>, name: &str, matrix: Option<u64>, shares: Shares) -> Result<Self, Error> {
+        let Packed { shape, batch, .. } = &draft.packed;
+        let turns = shares.planes.and_then(|planes| Turns::of(shape, planes));
+        let transforms = if turns.is_some() { 1 } else { shares.planes.unwrap_or(1).min(*batch).max(1) };
+        let points = draft.packed.points().saturating_mul(transforms);
         let needed = points.saturating_add(matrix.unwrap_or(0));
         too_large("points and factors of a block", needed, draft.shared_points(), draft.limits)?;
         let most = u64::from(draft.limits.max_threads);
-        too_large("points of a block's threads", points, MOST_POINTS * most, draft.limits)?;
-        let threads = points.div_ceil(POINTS).max(points.min(64)).min(most);
-        let sizes: Vec<String> = draft.packed.shape.iter().map(u64::to_string).collect();
-        let mut code =
-            draft.kernel(&format!("{name}_{}", sizes.join("_")), threads as u32, draft.packed.batch)?;
+        let at_once = turns.as_ref().map_or(points, Turns::points);
+        too_large("points of a block's threads", at_once, MOST_POINTS * most, draft.limits)?;
+        let threads = match shares.elements {
+            Some(elements) => at_once.div_ceil(elements),
+            None => at_once.div_ceil(POINTS).max(at_once.min(64)).min(most),
+        };
+        let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
+        let blocks = batch.div_ceil(transforms);
+        let end = (!batch.is_multiple_of(transforms)).then(|| draft.packed.elements());
+        let mut code = draft.kernel(&format!("{name}_{}", sizes.join("_")), threads as u32, blocks)?;
         let sides = code.pair([draft.input(), draft.output()]);
         let tile = Tile::interleaved(&mut code, points);
         let matrix = matrix.map(|factors| Tile::interleaved(&mut code, factors));
         let (block, thread) = (code.special(Special::BlockIndex), code.special(Special::ThreadIndex));
         let start = code.mul_const(block, points);
-        Ok(Self { code, sides, points, tile, matrix, start, thread, scale: draft.scale() })
+        let scale = draft.scale();
+        Ok(Self { code, sides, points, end, turns, tile, matrix, start, thread, scale })
     }
 
     /// Calls `body` for each of so many items of the thread; where threads are left over, within a branch.
@@ -106,11 +129,21 @@ impl Small {
         }
     }
 
+    /// Where a point of the block lies, and whether it does where the last block has fewer.
+    fn place(&mut self, item: Value) -> (Value, Option<Value>) {
+        let at = self.code.add(self.start, item);
+        let inside = self.end.map(|end| {
+            let end = self.code.u32(end as u32);
+            self.code.cmp(Cmp::Lt, at, end)
+        });
+        (at, inside)
+    }
+
     /// Reads the block's points.
     pub fn read(&mut self) {
         self.each(self.points, |own, item| {
-            let at = own.code.add(own.start, item);
-            let z = own.code.load(own.sides[0], at);
+            let (at, inside) = own.place(item);
+            let z = own.code.only(inside, |c| c.load(own.sides[0], at));
             own.tile.store(&mut own.code, item, z);
         });
     }
@@ -131,26 +164,49 @@ impl Small {
             });
         }
         self.code.barrier();
+        let Some(turns) = self.turns else { return self.turn(product, &Share::all(self.points)) };
+        let (share, count) = turns.share(product.distance);
+        let (zero, end, one) = (self.code.u32(0), self.code.u32(count as u32), self.code.u32(1));
+        let (turn, _) = self.code.open_loop(&[]);
+        let share = share.at(&mut self.code, turn);
+        self.turn(product, &share);
+        self.code.close_loop([zero, end, one], &[], Vec::new());
+    }
+
+    /// The product for a share of the points: no others read what it writes before the next barrier but one.
+    fn turn(&mut self, product: &Product, share: &Share) {
         let threads = u64::from(self.code.threads);
         let mut sums = Vec::new();
-        for first in (0..self.points).step_by(threads as usize) {
+        // What is left over of a turn sums its first point: others may be written meanwhile.
+        let zero = self.code.u32(0);
+        let (spare, _) = share.place(&mut self.code, zero);
+        for first in (0..share.items).step_by(threads as usize) {
             let item = self.code.add_const(self.thread, first);
             // Threads that are left over sum the last point, and drop it.
-            let last = self.code.u32(self.points as u32 - 1);
-            let item = if first + threads > self.points {
+            let last = self.code.u32(share.items as u32 - 1);
+            let item = if first + threads > share.items {
                 let inside = self.code.cmp(Cmp::Lt, item, last);
                 self.code.select(inside, item, last)
             } else {
                 item
             };
-            sums.push(self.sum(product, item));
+            let (place, inside) = share.place(&mut self.code, item);
+            let place = inside.map_or(place, |inside| self.code.select(inside, place, spare));
+            sums.push(self.sum(product, place));
         }
         self.code.barrier();
         let mut sums = sums.into_iter();
-        self.each(self.points, |own, item| {
+        self.each(share.items, |own, item| {
             let Some(sum) = sums.next() else { return };
-            let (z, at) = own.turned(product, item, sum);
+            let (place, inside) = share.place(&mut own.code, item);
+            if inside.is_some() {
+                own.code.open_branch();
+            }
+            let (z, at) = own.turned(product, place, sum);
             own.tile.store(&mut own.code, at, z);
+            if let Some(inside) = inside {
+                own.code.close_branch(inside);
+            }
         });
     }
 
@@ -233,8 +289,8 @@ impl Small {
         self.each(self.points, |own, item| {
             let z = own.tile.load(&mut own.code, item);
             let z = own.code.cscale(z, own.scale);
-            let at = own.code.add(own.start, item);
-            own.code.store(own.sides[1], at, z);
+            let (at, inside) = own.place(item);
+            own.code.only(inside, |c| c.store(own.sides[1], at, z));
         });
         draft.launch(self.code)
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use warpfft_core::problem::{Growth, Problem};
 use warpfft_core::program::{Compiled, Program};
 use warpfft_core::recipe::Recipe;
+use warpfft_core::strategy::HostLine;
 use warpfft_core::target::Limits;
 
 use super::DeviceKind;
@@ -92,6 +93,16 @@ pub(crate) trait Backend: Any + Send + Sync {
 
     /// Makes a problem ready to run, by a recipe if there is one.
     fn plan(&self, problem: &Problem, recipe: Option<&Recipe>) -> Result<Arc<dyn Execute>, Error>;
+
+    /// Makes a problem of complex numbers ready whose lines are transformed by that function, one after the other: on the
+    /// processor alone.
+    fn plan_lines(&self, _problem: &Problem, _line: HostLine) -> Result<Arc<dyn Execute>, Error> {
+        Err(Error::Unsupported {
+            device: self.name().into(),
+            what: "functions of the processor".into(),
+            would_work: "use device 'cpu'".into(),
+        })
+    }
 }
 
 /// Data of one call in the computer's memory, as bytes; lengths, format and precision have been checked, and

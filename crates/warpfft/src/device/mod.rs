@@ -134,6 +134,25 @@ impl std::fmt::Debug for Device {
 }
 
 impl Device {
+    /// Opens a device of that kind for a strategy: [`DeviceKind::Auto`] is the processor where the strategy is a program for
+    /// it.
+    ///
+    /// ```
+    /// use warpfft::{Device, DeviceKind, Strategy};
+    ///
+    /// let strategy = Strategy::named("cpu-recursive")?;
+    /// assert_eq!(Device::open_for(strategy, DeviceKind::Auto)?.kind(), DeviceKind::Cpu);
+    /// # Ok::<(), warpfft::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::open`].
+    pub fn open_for(strategy: Strategy, kind: DeviceKind) -> Result<Self, Error> {
+        let at_home = kind == DeviceKind::Auto && strategy.is_on_processor();
+        if at_home { Ok(Self::cpu()) } else { Self::open(kind) }
+    }
+
     /// Opens a device of that kind: of several, the first, or the one that is a real GPU.
     ///
     /// # Errors
@@ -268,16 +287,22 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The strategy does not cover the problem, the device cannot hold it, or it has no kernels ([`DeviceKind::Cpu`]).
+    /// The strategy does not cover the problem, or the device cannot hold it. Strategies of kernels do not run on
+    /// [`DeviceKind::Cpu`], and those for the processor ([`Strategy::is_on_processor`]) run there alone, in one thread.
     pub fn plan_by(&self, problem: &Problem, strategy: Strategy) -> Result<Plan, Error> {
+        let growth = strategy.growth(problem);
         let Some(limits) = self.limits() else {
+            if let Some(line) = strategy.line(problem)? {
+                let work = self.backend.plan_lines(problem, line)?;
+                return Ok(Plan::new(problem.clone(), self.clone(), work)?.with_growth(growth));
+            }
             return Err(Error::Unsupported {
                 device: self.name().into(),
                 what: format!("the strategy {strategy}, which is made of kernels"),
                 would_work: "use device 'sim', or a GPU".into(),
             });
         };
-        Ok(self.load(strategy.compile(problem, limits)?)?.with_growth(strategy.growth(problem)))
+        Ok(self.load(strategy.compile(problem, limits)?)?.with_growth(growth))
     }
 
     /// Makes a program ready that was compiled for this device's limits.

@@ -7,6 +7,7 @@ mod lines;
 mod plan;
 mod real;
 mod split;
+mod strategy;
 mod tile;
 mod timing;
 mod view;
@@ -20,6 +21,7 @@ use rustfft::{FftDirection, FftPlanner};
 use warpfft_core::problem::{Direction, Format, Kind, Precision, Problem};
 use warpfft_core::program::Program;
 use warpfft_core::recipe::Recipe;
+use warpfft_core::strategy::{HostLine, HostReal};
 use warpfft_core::target::Limits;
 
 use self::around::Around;
@@ -35,7 +37,7 @@ use crate::host::Real;
 use crate::room;
 
 /// A real number that the libraries take too.
-pub(crate) trait CpuReal: Real + DctNum + Into<f64> {
+pub(crate) trait CpuReal: Real + DctNum + HostReal + Into<f64> {
     /// This type's planners, which remember what they made.
     fn planners(planners: &mut Planners) -> &mut Own<Self>;
 
@@ -213,6 +215,13 @@ impl Backend for Cpu {
         match problem.precision {
             Precision::F32 => self.plan_as::<f32>(problem),
             Precision::F64 | Precision::DoubleSingle => self.plan_as::<f64>(problem),
+        }
+    }
+
+    fn plan_lines(&self, problem: &Problem, line: HostLine) -> Result<Arc<dyn Execute>, Error> {
+        match problem.precision {
+            Precision::F32 => strategy::plan::<f32>(problem, line, &self.name),
+            Precision::F64 | Precision::DoubleSingle => strategy::plan::<f64>(problem, line, &self.name),
         }
     }
 }

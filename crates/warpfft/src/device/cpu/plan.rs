@@ -66,6 +66,12 @@ impl<T: CpuReal> CpuPlan<T> {
         Self { parts: Some(Box::new(make)), ..self }
     }
 
+    /// The same in one thread.
+    pub fn in_one_thread(self) -> Self {
+        let threads = if self.parallel { rayon::current_num_threads() as u64 } else { 1 };
+        Self { scratch: self.scratch / threads, parallel: false, ..self }
+    }
+
     /// The array between input and output.
     fn stage(&self) -> Result<Vec<Complex<T>>, Error> {
         let bytes = self.split.stage.saturating_mul(size_of::<T>() as u64);
