@@ -46,7 +46,7 @@ impl CliError {
             ) => INPUT,
             Self::Device(warpfft::Error::WisdomFile { written: true, .. }) => OUTPUT,
             Self::Slower { .. } => SLOWER,
-            Self::Interrupted { .. } => INTERRUPTED,
+            Self::Interrupted { .. } | Self::Stopped { .. } => INTERRUPTED,
             Self::Read { .. }
             | Self::Truncated { .. }
             | Self::UnknownFormat { .. }
@@ -67,7 +67,7 @@ impl CliError {
                 | warpfft::core::Error::Convolution { .. },
             )
             | Self::Device(warpfft::Error::Core(warpfft::core::Error::Strategy { .. })) => USAGE,
-            Self::Device(_) | Self::Core(_) => DEVICE,
+            Self::WrongResult { .. } | Self::Device(_) | Self::Core(_) => DEVICE,
             Self::Write { .. } | Self::OutputIsFolder { .. } | Self::Draw { .. } | Self::Stdout(_) => OUTPUT,
         }
     }
