@@ -93,10 +93,10 @@ fn numbers(paper: &Paper, all: &[Results], published: &[Published]) -> Vec<u8> {
                     shape: experiment.shape(sample.place).to_string(),
                     x: Some(experiment.x(sample.place)),
                     batch: Some(sample.place.batch),
-                    seconds: Some(sample.seconds),
-                    value: results.value(unit, sample),
+                    seconds: Some(rounded(sample.seconds)),
+                    value: results.value(unit, sample).map(rounded),
                     unit: unit.name(),
-                    error: sample.error,
+                    error: sample.error.map(rounded),
                     device: &sample.device,
                     source: MEASURED,
                 });
@@ -120,4 +120,37 @@ fn numbers(paper: &Paper, all: &[Results], published: &[Published]) -> Vec<u8> {
         });
     }
     writer.into_inner().unwrap_or_default()
+}
+
+/// Six digits: more are noise.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::paper::Place;
+    use super::super::results::Sample;
+    use super::super::{keskin, published};
+    use super::*;
+
+    #[test]
+    fn every_number_is_a_line() {
+        let mut results = Results::new(&keskin::PAPER.experiments[0]);
+        let place = Place { length: 4, batch: 16 };
+        let (series, device) = ("keskin-3d".to_owned(), "here, there".to_owned());
+        results.samples.push(Sample { series, place, seconds: 1.0 / 3e6, error: None, device });
+        let text = numbers(&keskin::PAPER, &[results], &published::of("keskin").unwrap());
+        let text = String::from_utf8(text).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 3);
+        assert!(
+            lines[0]
+                .starts_with("paper,experiment,series,shape,x,batch,seconds,value,unit,error,device,source")
+        );
+        // 16 x 5 x 64 x 6 operations.
+        let wanted = "keskin,cubes-4,keskin-3d,4x4x4,16,16,3.33333e-7,92.16,GFLOPS,,\"here, there\",measured";
+        assert_eq!(lines[1], wanted);
+        assert!(lines[2].contains(",486.0,GFLOPS,") && lines[2].contains("https://"));
+    }
 }

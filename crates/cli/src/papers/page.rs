@@ -33,7 +33,7 @@ pub fn page(
 ) -> Result<String, CliError> {
     let mut body = format!(
         "<p><a href=\"index.html\">All papers</a> · <a href=\"{0}.csv\">{0}.csv</a>: every number</p>\n<h1>{1}</h1>\n\
-         <p>{2}. {3}.</p>\n<p>{4}</p>\n",
+         <p>{2}; {3}.</p>\n<p>{4}</p>\n",
         paper.name,
         escaped(paper.title),
         escaped(paper.authors),
@@ -64,7 +64,7 @@ pub fn index(papers: &[(&Paper, bool)], setting: &Setting) -> String {
         let missing = if *there { "" } else { " (not measured yet)" };
         let _ = writeln!(
             body,
-            "<li>{link}{missing}. {}, {}.</li>",
+            "<li>{link}{missing}. {}; {}.</li>",
             escaped(paper.authors),
             escaped(paper.published)
         );

@@ -193,7 +193,7 @@ impl Work {
 /// A point's new times in a line.
 fn shown(paper: &Paper, results: &Results, from: usize, place: Place) -> String {
     let experiment = results.experiment;
-    let shape = experiment.shape(place);
+    let shape = experiment.shape(place).to_string();
     let unit = experiment.units[0];
     let mut text =
         format!("{:<24} {shape:>11} x {:<8}", format!("{} {}", paper.name, experiment.name), place.batch);

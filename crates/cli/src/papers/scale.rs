@@ -17,7 +17,7 @@ pub enum Scale {
 /// Points of one call at the small scale, about.
 const SMALL: u64 = 1 << 12;
 /// Places of an experiment at the small scale.
-const FEW: usize = 3;
+const FEW: usize = 2;
 /// Arrays of the size of the input that a measurement holds: input, output, those of copies and two of workspace.
 const ARRAYS: u64 = 6;
 

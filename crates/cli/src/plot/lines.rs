@@ -1,12 +1,18 @@
 //! Several lines over one quantity, as an SVG drawing to stand in a page.
 
-use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
 use super::{failed, register};
 use crate::error::CliError;
 
-const SIZE: (u32, u32) = (900, 480);
+const SIZE: (u32, u32) = (960, 460);
+/// Pixels across for the names.
+const NAMES: u32 = 250;
+/// The colour of levels.
+const LEVEL: RGBColor = RGBColor(90, 90, 90);
 const COLORS: [RGBColor; 10] = [
     RGBColor(31, 82, 160),
     RGBColor(214, 96, 26),
@@ -21,6 +27,10 @@ const COLORS: [RGBColor; 10] = [
 ];
 /// Values further apart than this are drawn over their logarithms.
 const WIDE: f64 = 20.0;
+
+type Area<'b> = DrawingArea<SVGBackend<'b>, Shift>;
+/// Where lines are drawn.
+type Chart<'a, 'b, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, Y>>;
 
 /// A line, with gaps where it has no value.
 pub struct Line {
@@ -58,24 +68,22 @@ impl Lines {
         {
             let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
             root.fill(&WHITE).map_err(failed)?;
+            let (chart, names) = root.split_horizontally(SIZE.0 - NAMES);
             if high > 0.0 && high / low > WIDE {
-                self.chart(&root, (low * 0.7..high * 1.6).log_scale())?;
+                self.chart(&chart, (low * 0.7..high * 1.6).log_scale())?;
             } else {
-                self.chart(&root, 0.0..high.max(f64::MIN_POSITIVE) * 1.1)?;
+                self.chart(&chart, 0.0..high.max(f64::MIN_POSITIVE) * 1.1)?;
             }
+            self.legend(&names)?;
             root.present().map_err(failed)?;
         }
         Ok(svg)
     }
 
-    fn chart<Y>(
-        &self,
-        root: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
-        y: Y,
-    ) -> Result<(), CliError>
+    fn chart<Y>(&self, root: &Area<'_>, y: Y) -> Result<(), CliError>
     where
         Y: AsRangedCoord<Value = f64>,
-        Y::CoordDescType: ValueFormatter<f64>,
+        Y::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
     {
         let xs = || self.lines.iter().flat_map(|line| &line.points).map(|point| point.0.log2());
         let (left, right) = (xs().fold(f64::MAX, f64::min) - 0.3, xs().fold(f64::MIN, f64::max) + 0.3);
@@ -92,57 +100,64 @@ impl Lines {
             .y_desc(&self.y)
             .axis_desc_style(("sans-serif", 16))
             .label_style(("sans-serif", 14))
-            .light_line_style(RGBColor(244, 244, 244))
+            .max_light_lines(0)
             .bold_line_style(RGBColor(214, 214, 214))
             .x_labels(12)
             .y_labels(8)
-            .x_label_formatter(&|log| count(log.exp2()))
+            .x_label_formatter(&|log| {
+                if log.fract().abs() < 1e-6 { count(log.exp2()) } else { String::new() }
+            })
             .y_label_formatter(&|value| short(*value))
             .draw()
             .map_err(failed)?;
-        for (name, level) in &self.levels {
-            let gray = RGBColor(90, 90, 90);
+        self.draw(&mut chart, [left, right])
+    }
+
+    /// Levels and lines.
+    fn draw<Y>(&self, chart: &mut Chart<'_, '_, Y>, [left, right]: [f64; 2]) -> Result<(), CliError>
+    where
+        Y: Ranged<ValueType = f64>,
+    {
+        for (_, level) in &self.levels {
             let across = [(left, *level), (right, *level)];
-            let series = chart.draw_series(DashedLineSeries::new(across, 8, 5, gray.stroke_width(2)));
-            series
-                .map_err(failed)?
-                .label(name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], gray));
+            let line = DashedLineSeries::new(across, 8, 5, LEVEL.stroke_width(2));
+            chart.draw_series(line).map_err(failed)?;
         }
-        for (line, color) in self.lines.iter().zip(COLORS.into_iter().cycle()) {
-            let drawn = |points: &[(f64, Option<f64>)]| -> Vec<(f64, f64)> {
-                points
-                    .iter()
-                    .filter_map(|&(x, value)| Some((x.log2(), value.filter(|value| *value > 0.0)?)))
-                    .collect()
-            };
+        for (line, color) in self.colored() {
+            let place =
+                |&(x, value): &(f64, Option<f64>)| Some((x.log2(), value.filter(|value| *value > 0.0)?));
             // Where a value is missing the line stops.
-            let runs = line.points.split(|point| point.1.is_none());
-            for run in runs.filter(|_| !line.dots) {
-                let run = LineSeries::new(drawn(run), color.stroke_width(2));
+            for run in line.points.split(|point| place(point).is_none()).filter(|_| !line.dots) {
+                let run = LineSeries::new(run.iter().filter_map(place), color.stroke_width(2));
                 chart.draw_series(run).map_err(failed)?;
             }
-            let dots = drawn(&line.points).into_iter().map(|place| Circle::new(place, 3, color.filled()));
-            let series = chart.draw_series(dots).map_err(failed)?;
-            series
-                .label(&line.name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], color.stroke_width(3)));
+            let dots =
+                line.points.iter().filter_map(place).map(|place| Circle::new(place, 3, color.filled()));
+            chart.draw_series(dots).map_err(failed)?;
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .label_font(("sans-serif", 14))
-            .background_style(WHITE.mix(0.8))
-            .border_style(RGBColor(190, 190, 190))
-            .draw()
-            .map_err(failed)
+        Ok(())
+    }
+
+    /// Names beside the drawing, where they cover nothing.
+    fn legend(&self, area: &Area<'_>) -> Result<(), CliError> {
+        let levels = self.levels.iter().map(|(name, _)| (name, LEVEL));
+        let names = self.colored().map(|(line, color)| (&line.name, color)).chain(levels);
+        for (row, (name, color)) in names.enumerate() {
+            let y = 20 + 20 * row as i32;
+            area.draw(&PathElement::new([(4, y), (24, y)], color.stroke_width(3))).map_err(failed)?;
+            area.draw(&Text::new(name.as_str(), (30, y - 7), ("sans-serif", 14))).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn colored(&self) -> impl Iterator<Item = (&Line, RGBColor)> {
+        self.lines.iter().zip(COLORS.into_iter().cycle())
     }
 }
 
 /// A count in short: 1024 is 1K.
 fn count(value: f64) -> String {
     match value {
-        0.0..10.0 if value.fract() > 0.05 && value.fract() < 0.95 => format!("{value:.1}"),
         0.0..1000.0 => format!("{value:.0}"),
         1000.0..1e6 => format!("{:.0}K", value / 1024.0),
         _ => format!("{:.0}M", value / 1_048_576.0),
@@ -204,7 +219,7 @@ mod tests {
 
     #[test]
     fn labels_are_short() {
-        assert_eq!([1.0, 2.8, 24.0, 1024.0, 4_194_304.0].map(count), ["1", "2.8", "24", "1K", "4M"]);
+        assert_eq!([1.0, 32.0, 1024.0, 4_194_304.0].map(count), ["1", "32", "1K", "4M"]);
         let values = [0.0, 0.5, 0.0125, 486.2, 12.34, 1.5e-6, 2.5e7];
         assert_eq!(values.map(short), ["0", "0.5", "0.013", "486", "12.3", "1.50e-6", "2.50e7"]);
     }
