@@ -116,7 +116,7 @@ fn what_is_typed_wrong_is_named() {
     let (_, error) = texts(&unknown);
     assert_eq!(unknown.status.code(), Some(2), "{error}");
     assert!(NAMES.iter().all(|name| error.contains(name)) && error.contains("frigo"), "{error}");
-    bench.fails(4, &["papers", "keskin", "--device", "sim"], &["simulator", "time", "--device"]);
+    bench.fails(4, &["papers", "keskin", "--device", "sim"], &["simulated", "time", "--device"]);
     bench.file("file", b"in the way");
     let asked = ["papers", "keskin", "--device", "cpu", "-o", "file/report"];
     bench.fails(5, &asked, &["cannot write file/report", "nothing was left behind"]);
