@@ -38,10 +38,10 @@ const REALS: Experiment = Experiment {
 const LINES: Experiment = Experiment {
     name: "lines",
     title: "Lines, powers of two",
-    about: "As many lines as come to 1 Mi points, or one: Stockham's stages, one launch each; long lines as rows and columns; \
+    about: "As many lines as come to 1 Mi points: Stockham's stages, one launch each; lines as rows and columns; \
             and Bluestein's chirp, which does not need the length to be a power of two.",
     rank: 1,
-    lengths: &[64, 256, 1024, 4096, 16384, 65536, 1 << 18, 1 << 20, 1 << 22, 1 << 24],
+    lengths: &[64, 256, 1024, 4096, 16384, 65536, 1 << 18, 1 << 20],
     batch: Batch::Filling(1 << 20),
     series: &[
         Series::Planner,
@@ -81,9 +81,18 @@ pub const PAPER: Paper = Paper {
         },
         LINES,
         Experiment {
+            name: "long-lines",
+            title: "One long line",
+            about: "One line that no block holds, as rows and columns and by Stockham's stages.",
+            lengths: &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
+            batch: Batch::Each(&[1]),
+            series: &[Series::Planner, Series::Strategy("stockham-2"), Series::Strategy("four-step-wrapped")],
+            ..LINES
+        },
+        Experiment {
             name: "lines-other",
             title: "Lines, other lengths",
-            about: "The same of lengths that are no powers of two, primes among them.",
+            about: "As lines of powers of two, of other lengths, primes among them.",
             lengths: &[100, 243, 1000, 1009, 10007, 59049, 100_000, 1_000_003],
             series: &[Series::Planner, Series::Strategy("bluestein-pow2")],
             ..LINES

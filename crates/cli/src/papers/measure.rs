@@ -27,6 +27,15 @@ pub struct Bench {
     peers: bool,
 }
 
+/// Somebody who can be timed.
+struct Ready {
+    series: Series,
+    /// A plan for each direction.
+    plans: Vec<Plan>,
+    /// The error of its result, where it was checked.
+    error: Option<f64>,
+}
+
 /// A time, and the times of other libraries beside it.
 type Beside = (f64, Vec<(&'static str, Result<f64, Error>)>);
 
@@ -64,47 +73,59 @@ impl Bench {
         budget: Duration,
         results: &mut Results,
     ) -> Result<(), Error> {
-        let experiment = results.experiment;
         let mut ready = Vec::new();
         for &series in all {
-            match self
-                .plans(series, experiment, place)
-                .and_then(|plans| self.checked(series, plans, place, results))
-            {
-                Ok((plans, error)) => ready.push((series, plans, error)),
+            let plans = self.plans(series, results.experiment, place);
+            match plans.and_then(|plans| self.checked(series, plans, place, results)) {
+                Ok((plans, error)) => ready.push(Ready { series, plans, error }),
                 Err(error) => gap(results, series, place, &error)?,
             }
         }
-        let with_peers = self.peers && experiment.kind == Kind::C2c && all.contains(&Series::Planner);
+        let planner = ready.iter().find(|ready| ready.series == Series::Planner);
+        let beside = planner.filter(|_| self.peers && results.experiment.kind == Kind::C2c);
         // Where nobody else runs, the time beside other libraries is all that is needed.
-        let alone = self.device.limits().is_none() || (with_peers && ready.len() == 1);
-        if !alone {
-            match raced(&ready, budget) {
-                Ok(times) => {
-                    for ((series, _, error), seconds) in ready.iter().zip(times) {
-                        self.push(results, series.name(), place, seconds, *error, &self.device);
-                    }
-                }
-                Err(error) => {
-                    ready
-                        .iter()
-                        .try_for_each(|(series, ..)| gap(results, *series, place, &error.clone().into()))?;
+        if self.device.limits().is_none() || (beside.is_some() && ready.len() == 1) {
+            return planner.map_or(Ok(()), |planner| self.with_others(planner, true, place, budget, results));
+        }
+        match raced(&ready, budget) {
+            Ok(times) => {
+                for (ready, seconds) in ready.iter().zip(times) {
+                    self.push(results, ready.series.name(), place, seconds, ready.error, &self.device);
                 }
             }
-        }
-        let planner = ready.iter().find(|(series, ..)| *series == Series::Planner);
-        if let Some((series, plans, error)) = planner.filter(|_| alone || with_peers) {
-            match self.beside(plans, budget) {
-                Ok((seconds, others)) => {
-                    if alone {
-                        self.push(results, series.name(), place, seconds, *error, &self.device);
-                    }
-                    self.push_peers(results, place, others, &self.device);
-                }
-                Err(error) => gap(results, *series, place, &error.into())?,
+            Err(error) => {
+                let error = error.into();
+                ready.iter().try_for_each(|ready| gap(results, ready.series, place, &error))?;
             }
         }
-        Ok(())
+        beside.map_or(Ok(()), |planner| self.with_others(planner, false, place, budget, results))
+    }
+
+    /// Other libraries beside the planner's plan, whose own time counts too where it has none yet.
+    fn with_others(
+        &self,
+        planner: &Ready,
+        own: bool,
+        place: Place,
+        budget: Duration,
+        results: &mut Results,
+    ) -> Result<(), Error> {
+        match self.beside(&planner.plans, budget) {
+            Ok((seconds, others)) => {
+                if own {
+                    self.push(results, planner.series.name(), place, seconds, planner.error, &self.device);
+                }
+                self.push_peers(results, place, others, &self.device);
+                Ok(())
+            }
+            Err(error) if own => gap(results, planner.series, place, &error.into()),
+            Err(error @ Error::DeviceLost { .. }) => Err(error),
+            Err(error) => {
+                let reason = error.to_string();
+                results.gaps.push(Gap { series: Some("other libraries".into()), place, reason });
+                Ok(())
+            }
+        }
     }
 
     /// A plan for each direction.
@@ -249,11 +270,11 @@ fn time(report: &PeerReport) -> Result<f64, Error> {
 }
 
 /// Everybody's time, both ways where there are two, in turns on the same data.
-fn raced(ready: &[(Series, Vec<Plan>, Option<f64>)], budget: Duration) -> Result<Vec<f64>, Error> {
-    let ways = ready.first().map_or(0, |(_, plans, _)| plans.len());
-    let mut sums = vec![0.0; ready.len()];
+fn raced(all: &[Ready], budget: Duration) -> Result<Vec<f64>, Error> {
+    let ways = all.first().map_or(0, |ready| ready.plans.len());
+    let mut sums = vec![0.0; all.len()];
     for way in 0..ways {
-        let plans: Vec<&Plan> = ready.iter().map(|(_, plans, _)| &plans[way]).collect();
+        let plans: Vec<&Plan> = all.iter().map(|ready| &ready.plans[way]).collect();
         let times = Plan::race(&plans, budget)?;
         sums.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
     }

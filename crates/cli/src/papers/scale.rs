@@ -20,6 +20,8 @@ const SMALL: u64 = 1 << 12;
 const FEW: usize = 2;
 /// Arrays of the size of the input that a measurement holds: input, output, those of copies and two of workspace.
 const ARRAYS: u64 = 6;
+/// Algorithms that may each hold as much again.
+const WORKSPACES: u64 = 4;
 
 impl Scale {
     /// The scale that suits a device: all for a GPU, little for software.
@@ -61,8 +63,12 @@ fn fits(bytes: u64, device: &Device) -> bool {
     match (device.kind(), device.limits()) {
         // Its limit of a buffer is its memory.
         (DeviceKind::Cuda, Some(limits)) => bytes <= limits.max_buffer_bytes / 10 * 9,
-        // Each array must fit a buffer; what does not is refused as it is planned.
-        (_, Some(limits)) => bytes / ARRAYS <= limits.max_buffer_bytes,
+        // Each array must fit a buffer, and each algorithm has a workspace of its own. A GPU that has no room for them says so;
+        // a software driver's memory is the computer's, and asking for too much of it ends the program.
+        (_, Some(limits)) => {
+            let room = device.is_hardware() || warpfft::host_memory(bytes.saturating_mul(WORKSPACES)).is_ok();
+            bytes / ARRAYS <= limits.max_buffer_bytes && room
+        }
         (_, None) => warpfft::host_memory(bytes).is_ok(),
     }
 }
