@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use warpfft::core::problem::{Direction, Placement, Precision, Problem, Storage};
 use warpfft::core::request::Fft;
-use warpfft::{Device, DeviceKind, Error, Plan, Strategy, Which};
+use warpfft::{Device, DeviceKind, Error, HostData, Plan, Strategy, Which};
 
 use crate::error::CliError;
 use crate::io::{Kept, Samples, Signal, packed_strides};
@@ -57,10 +57,14 @@ pub fn problem(
     Ok(request.max_workspace.into_iter().fold(asked, Fft::max_workspace).build()?)
 }
 
-/// Makes a plan. Where the choice of device was left open and the best one cannot do this problem, the
-/// processor does it, and the reason is returned beside.
+/// Makes a plan. Where the choice of device was left open, a GPU is opened only for what is worth the way there; and where
+/// it cannot do this problem, the processor does it, and the reason is returned beside.
 pub fn plan(kind: DeviceKind, problem: &Problem) -> Result<(Plan, Option<Error>), CliError> {
-    let first = Device::open(kind).and_then(|device| device.plan(problem));
+    let opened = match kind {
+        DeviceKind::Auto => Device::for_host_data(problem, HostData::Once),
+        kind => Device::open(kind),
+    };
+    let first = opened.and_then(|device| device.plan(problem));
     match first {
         Ok(plan) => Ok((plan, None)),
         Err(reason) if kind == DeviceKind::Auto => Ok((Device::cpu().plan(problem)?, Some(reason))),

@@ -328,6 +328,24 @@ pub enum CliError {
         kept: bool,
     },
 
+    /// A report stopped before its last point.
+    #[error("interrupted with {left} points left; the pages have those that were measured")]
+    Stopped {
+        /// Points that were not measured.
+        left: usize,
+    },
+
+    /// An algorithm computed something else than the transform: an error of this program.
+    #[error("{series} is wrong by {error:.1e}, and its errors should stay within {bound:.1e}")]
+    WrongResult {
+        /// Which.
+        series: String,
+        /// Its relative error.
+        error: f64,
+        /// What that may be.
+        bound: f64,
+    },
+
     /// A file of results without any.
     #[error("{} has no measured rows; make it with warpfft bench --suite h200 --csv FILE", .path.display())]
     NothingMeasured {

@@ -12,6 +12,7 @@ mod io;
 mod kind;
 mod options;
 mod packed;
+mod papers;
 mod plot;
 mod progress;
 mod report;
@@ -35,6 +36,7 @@ Start here:
   warpfft convolve sound.wav room.wav -o wet.npy             a recording in another room
   warpfft explain 512x512 --limits h200                      how a transform would run on a GPU
   warpfft bench 4096 --batch 1000                            its time, in copies of the same data
+  warpfft papers -o report                                   published algorithms beside ours, as pages
   warpfft tune 4096 --batch 1000 --budget 30s                find a faster plan, and keep it
 
 Exit codes:
@@ -68,6 +70,8 @@ enum Command {
     Explain(explain::Explain),
     /// Measure transforms in copies of the same data
     Bench(bench::Bench),
+    /// Measure the papers' experiments again, and write pages with their figures
+    Papers(papers::Papers),
     /// Find the fastest way to do a transform here, and keep it
     Tune(tune::Tune),
     /// List, export and import what tuning found
@@ -101,6 +105,7 @@ fn main() -> ExitCode {
         Command::Devices(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Papers(command) => command.run(),
         Command::Tune(command) => command.run(),
         Command::Wisdom(command) => command.run(),
         Command::Completions(command) => command.run(),

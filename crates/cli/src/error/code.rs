@@ -46,7 +46,7 @@ impl CliError {
             ) => INPUT,
             Self::Device(warpfft::Error::WisdomFile { written: true, .. }) => OUTPUT,
             Self::Slower { .. } => SLOWER,
-            Self::Interrupted { .. } => INTERRUPTED,
+            Self::Interrupted { .. } | Self::Stopped { .. } => INTERRUPTED,
             Self::Read { .. }
             | Self::Truncated { .. }
             | Self::UnknownFormat { .. }
@@ -69,7 +69,7 @@ impl CliError {
             | Self::Device(warpfft::Error::Core(
                 warpfft::core::Error::Strategy { .. } | warpfft::core::Error::StrategyOnProcessor { .. },
             )) => USAGE,
-            Self::Device(_) | Self::Core(_) => DEVICE,
+            Self::WrongResult { .. } | Self::Device(_) | Self::Core(_) => DEVICE,
             Self::Write { .. } | Self::OutputIsFolder { .. } | Self::Draw { .. } | Self::Stdout(_) => OUTPUT,
         }
     }

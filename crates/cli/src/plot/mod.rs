@@ -2,6 +2,7 @@
 
 pub mod copies;
 mod line;
+pub mod lines;
 mod picture;
 
 use image::ImageEncoder;

@@ -1,0 +1,42 @@
+//! Scarpaci: time and bandwidth over the length, and speed-up over FFTW.
+
+use warpfft::core::problem::Precision;
+
+use super::paper::{Batch, Experiment, Over, Paper, Series};
+use super::unit::Unit;
+use crate::packed::Kind;
+
+/// The paper.
+pub const PAPER: Paper = Paper {
+    name: "scarpaci",
+    title: "FFT GPGPU",
+    authors: "Scarpaci",
+    published: "a report",
+    about: "One launch for each stage of radix 2, bettered rung by rung: no idle threads, factors from a table, a compact \
+            table, accesses to neighbours.",
+    unpublished: "None of its figures has published numbers here: the report could not be found.",
+    experiments: &[Experiment {
+        name: "ladder",
+        title: "One signal over its length",
+        about: "One complex signal in f32. The device's lines are of data in its memory; those of the processor are of \
+                data in the computer's.",
+        kind: Kind::C2c,
+        precision: Precision::F32,
+        back: false,
+        rank: 1,
+        lengths: &[1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24],
+        batch: Batch::Each(&[1]),
+        over: Over::Length,
+        units: &[Unit::Seconds, Unit::GigabytesPerSecond, Unit::SpeedUp],
+        series: &[
+            Series::Planner,
+            Series::Strategy("fft1"),
+            Series::Strategy("fft2"),
+            Series::Strategy("fft3"),
+            Series::Strategy("fft3-compact"),
+            Series::Strategy("fft4"),
+            Series::ProcessorStrategy("cpu-recursive"),
+            Series::Processor,
+        ],
+    }],
+};
