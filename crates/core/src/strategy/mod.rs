@@ -18,7 +18,8 @@
 //! one thing share a file. Most write kernels; what a paper runs on the processor is a function of one line ([`HostLine`]).
 //! What they share:
 //! `packed` (which problems), `draft` (buffers and launches), `code` (kernels over packed complex numbers), `tile` (such
-//! numbers in shared memory), `radix_2` (butterflies and stages), `sine` (factors that a thread computes itself).
+//! numbers in shared memory), `radix_2` (butterflies and stages), `product` and `turns` (sums with a matrix, over all points or
+//! a few planes at once), `parameter` (numbers that follow a name), `sine` (factors that a thread computes itself).
 
 mod bluestein_pow2;
 mod code;
