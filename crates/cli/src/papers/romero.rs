@@ -27,7 +27,6 @@ const LENGTHS: &[u64] = &[
     1 << 24,
     1 << 25,
     1 << 26,
-    1 << 27,
 ];
 
 const SERIES: &[Series] = &[
