@@ -216,7 +216,11 @@ impl Bench {
     }
 
     fn device(&self) -> Result<Device, CliError> {
-        let device = Device::open(self.device.kind())?;
+        let kind = self.device.kind();
+        let device = match self.strategy {
+            Some(strategy) => Device::open_for(strategy, kind)?,
+            None => Device::open(kind)?,
+        };
         Ok(if self.estimate { device.with_wisdom(Wisdom::new()) } else { device })
     }
 
@@ -299,7 +303,7 @@ impl Row<'_> {
             "kind": self.kind,
             "shape": self.shape.0,
             "batch": asked.asked.batch,
-            "strategy": asked.strategy.map(|strategy| strategy.name()),
+            "strategy": asked.strategy.map(|strategy| strategy.to_string()),
             "precision": self.problem.precision.name(),
             "storage": self.problem.stored()[0].name(),
             "device": device.kind().to_string(),

@@ -346,6 +346,17 @@ pub enum CliError {
         bound: f64,
     },
 
+    /// A program of one thread that would take most of the time.
+    #[error("{series} is one thread's work, and {points} points take it seconds; up to {most} are measured")]
+    TooSlow {
+        /// Which.
+        series: String,
+        /// Points of a call.
+        points: u64,
+        /// How many are measured.
+        most: u64,
+    },
+
     /// A file of results without any.
     #[error("{} has no measured rows; make it with warpfft bench --suite h200 --csv FILE", .path.display())]
     NothingMeasured {

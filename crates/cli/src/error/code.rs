@@ -69,7 +69,7 @@ impl CliError {
             | Self::Device(warpfft::Error::Core(
                 warpfft::core::Error::Strategy { .. } | warpfft::core::Error::StrategyOnProcessor { .. },
             )) => USAGE,
-            Self::WrongResult { .. } | Self::Device(_) | Self::Core(_) => DEVICE,
+            Self::WrongResult { .. } | Self::TooSlow { .. } | Self::Device(_) | Self::Core(_) => DEVICE,
             Self::Write { .. } | Self::OutputIsFolder { .. } | Self::Draw { .. } | Self::Stdout(_) => OUTPUT,
         }
     }

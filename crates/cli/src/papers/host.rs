@@ -59,14 +59,14 @@ pub fn seconds(
 
 /// What is called.
 enum Run {
-    Synchronous(Plan),
+    Synchronous(Box<Plan>),
     Streamed(Box<Pipeline>),
 }
 
 impl Run {
     fn new(device: &Device, problem: &Problem, transfers: Transfers) -> Result<Self, Error> {
         Ok(match transfers {
-            Transfers::Synchronous => Self::Synchronous(device.plan(problem)?),
+            Transfers::Synchronous => Self::Synchronous(Box::new(device.plan(problem)?)),
             Transfers::Streamed => Self::Streamed(Box::new(device.pipeline(problem)?)),
         })
     }

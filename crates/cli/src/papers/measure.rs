@@ -16,6 +16,9 @@ use crate::packed::Kind;
 /// Points that an error is checked on at most: the reference takes microseconds for each.
 const CHECKED: u64 = 1 << 14;
 
+/// Points of a call at most, for programs that one thread runs: beyond, a few runs take seconds.
+const ONE_THREAD: u64 = 1 << 18;
+
 /// Where experiments run.
 pub struct Bench {
     /// The device that was asked for.
@@ -179,6 +182,10 @@ impl Bench {
         budget: Duration,
         results: &mut Results,
     ) -> Result<(), CliError> {
+        let points = results.experiment.points(place.length).saturating_mul(place.batch);
+        if matches!(series, Series::ProcessorStrategy(_)) && points > ONE_THREAD {
+            return Err(CliError::TooSlow { series: series.name(), points, most: ONE_THREAD });
+        }
         let plans = self.plans(series, results.experiment, place)?;
         let (plans, error) = self.checked(series, plans, place, results)?;
         if series == Series::Processor {

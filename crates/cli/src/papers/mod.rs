@@ -45,7 +45,7 @@ Examples:
 
 Each paper gets a page, NAME.html, with its figures and tables, and NAME.csv with every number. Its algorithms run \
 beside the planner's own choice, cuFFT or FFTW where they are installed, and what numbers of the paper are published. \
-Points are measured coarse before fine: where --budget ends, figures have fewer points, not fewer lines. A size that an \
+Points are measured coarse before fine, large ones last: where --budget ends, figures have fewer points, not fewer lines. A size that an \
 algorithm does not cover or that memory does not hold is a gap, which the page names.")]
 pub struct Papers {
     /// Which papers; none: all
@@ -65,7 +65,7 @@ pub struct Papers {
     seconds: f64,
 
     /// Seconds for all papers
-    #[arg(long, value_name = "SECONDS", default_value_t = 240.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 270.0, value_parser = seconds)]
     budget: f64,
 
     /// How much to run; without it, full on a GPU and small on the processor and on software drivers

@@ -8,7 +8,7 @@ use warpfft::{Device, DeviceKind, Error};
 use super::files::Folder;
 use super::measure::{self, Bench};
 use super::page::Setting;
-use super::paper::{Paper, Place};
+use super::paper::{Experiment, Paper, Place};
 use super::published;
 use super::results::{Gap, Results};
 use super::scale::{Scale, coarse_to_fine};
@@ -95,6 +95,15 @@ fn setting(device: &Device, scale: Scale) -> Setting {
     Setting { device: format!("{} ({kind})", device.name()), notes }
 }
 
+/// Points of a call from which on it waits for all others: its tables and buffers take seconds to fill.
+const LARGE: u64 = 1 << 23;
+
+/// When a place is measured: those of large calls last, the smaller of these first.
+fn rank_of(rank: f64, experiment: &Experiment, place: Place) -> f64 {
+    let points = experiment.points(place.length).saturating_mul(place.batch);
+    if points > LARGE { 1.0 + points as f64 } else { rank }
+}
+
 /// How time is spread over points.
 struct Clock {
     started: Instant,
@@ -144,7 +153,10 @@ impl Work {
             }
             let count = fit.len();
             let ranked = coarse_to_fine(count).into_iter().enumerate();
-            places.extend(ranked.map(|(rank, at)| (rank as f64 / count as f64, index, fit[at])));
+            places.extend(ranked.map(|(rank, at)| {
+                let place = fit[at];
+                (rank_of(rank as f64 / count as f64, own.experiment, place), index, place)
+            }));
         }
         places.sort_by(|a, b| a.0.total_cmp(&b.0));
         let places: Vec<_> = places.into_iter().map(|(_, index, place)| (index, place)).collect();
