@@ -121,7 +121,7 @@ pub struct Transform {
     #[arg(long, value_enum, default_value_t = NormArg::Backward)]
     norm: NormArg,
 
-    /// Where to run
+    /// Where to run; auto takes a GPU where the data is large enough to be worth the way there, else the processor
     #[arg(long, value_enum, default_value_t = DeviceArg::Auto)]
     device: DeviceArg,
 

@@ -33,6 +33,7 @@ pub const PAPER: Paper = Paper {
             real and imaginary parts apart in shared memory.",
     unpublished: "Of figures 4 and 5 no points are published here; the line is the maximum that the abstract names, for \
                   which it names neither size nor device.",
+    weight: 1.0,
     experiments: &[
         CUBES,
         Experiment {

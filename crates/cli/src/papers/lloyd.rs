@@ -61,6 +61,7 @@ pub const PAPER: Paper = Paper {
     about: "Transforms of any size, of complex numbers and of reals, through a graphics interface: Stockham's stages of \
             radix 2, Bluestein's chirp for other lengths, long lines wrapped into rows and columns.",
     unpublished: "Figure 8 has no published numbers here: the abstract, which could be found, names none.",
+    weight: 1.0,
     experiments: &[
         PLANES,
         Experiment {

@@ -76,6 +76,7 @@ pub const PAPER: Paper = Paper {
             stages in shared memory.",
     unpublished: "Tables 1 to 10 and figures 1 to 7 have no published numbers here: of the paper only its abstract could \
                   be found.",
+    weight: 1.0,
     experiments: &[
         Experiment { series: LINES_SERIES, ..LINES },
         Experiment {

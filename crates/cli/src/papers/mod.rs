@@ -65,7 +65,7 @@ pub struct Papers {
     seconds: f64,
 
     /// Seconds for all papers
-    #[arg(long, value_name = "SECONDS", default_value_t = 270.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 285.0, value_parser = seconds)]
     budget: f64,
 
     /// How much to run; without it, full on a GPU and small on the processor and on software drivers

@@ -32,6 +32,8 @@ pub struct Paper {
     pub about: &'static str,
     /// Which of its figures are without published numbers here.
     pub unpublished: &'static str,
+    /// How much longer its points take than those of others: long signals need long tables, and some run on the processor.
+    pub weight: f64,
     /// What is measured.
     pub experiments: &'static [Experiment],
 }

@@ -58,15 +58,18 @@ pub fn run(options: Options<'_>) -> Result<(), CliError> {
     interrupt::listen();
     let started = Instant::now();
     let bench = Bench::new(device, scale);
-    let mut left: usize = papers.iter().map(|paper| Work::of(paper, &bench).places.len()).sum();
+    let places = |paper: &&'static Paper| Work::of(paper, &bench).places.len();
+    let mut left: usize = papers.iter().map(places).sum();
+    let mut weight: f64 = papers.iter().map(|paper| paper.weight * places(paper) as f64).sum();
     for paper in papers {
         let mut work = Work::of(paper, &bench);
         let count = work.places.len();
         // A paper gets its share of the time that is left, so that none goes without.
         let rest = budget - started.elapsed().as_secs_f64();
-        let share = rest * count as f64 / left.max(1) as f64;
+        let own = paper.weight * count as f64;
+        let share = rest * own / weight.max(own);
         let end = work.measure(&bench, &Clock { started: Instant::now(), budget: share, most: seconds })?;
-        left -= count;
+        (left, weight) = (left - count, weight - own);
         folder.write(paper, &setting, &work.results, &published::of(paper.name)?)?;
         folder.index(&setting)?;
         match end {

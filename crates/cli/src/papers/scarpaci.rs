@@ -15,6 +15,7 @@ pub const PAPER: Paper = Paper {
     about: "One launch for each stage of radix 2, bettered rung by rung: no idle threads, factors from a table, a compact \
             table, accesses to neighbours.",
     unpublished: "None of its figures has published numbers here: the report could not be found.",
+    weight: 3.0,
     experiments: &[Experiment {
         name: "ladder",
         title: "One signal over its length",
