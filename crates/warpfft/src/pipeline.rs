@@ -257,6 +257,11 @@ impl Arrays {
         })
     }
 
+    /// In memory that no driver knows.
+    fn ordinary(problem: &Problem) -> Result<Self, Error> {
+        Self::noisy(&Device::cpu(), problem)
+    }
+
     fn planes(&mut self) -> (Option<[&[u8]; 2]>, [&mut [u8]; 2]) {
         let [re, im] = &mut self.output;
         let input = [&self.input[0][..], &self.input[1][..]];
@@ -316,11 +321,4 @@ fn beside_copy(
         on_device: false,
     };
     contest.run(budget)
-}
-
-impl Arrays {
-    /// In memory that no driver knows.
-    fn ordinary(problem: &Problem) -> Result<Self, Error> {
-        Self::noisy(&Device::cpu(), problem)
-    }
 }

@@ -146,14 +146,6 @@ impl Work {
                 place,
                 reason: reason.clone(),
             }));
-            for series in
-                own.experiment.series.iter().filter(|series| !series.takes_part(bench.device.kind()))
-            {
-                let name = series.name();
-                if name != super::PROCESSOR {
-                    own.notes.push(format!("{name}: this build does not have it."));
-                }
-            }
             let count = fit.len();
             let ranked = coarse_to_fine(count).into_iter().enumerate();
             places.extend(ranked.map(|(rank, at)| {

@@ -2,24 +2,13 @@
 
 use plotters::prelude::*;
 
-use super::{Canvas, Drawing, decibels, failed};
+use super::{COLORS, Canvas, Drawing, decibels, failed};
 use crate::error::CliError;
 use crate::kind::Along;
 
 const SIZE: (u32, u32) = (1200, 640);
 /// Points drawn for each line at most; more lie within one pixel.
 const COLUMNS: usize = 1100;
-const COLORS: [RGBColor; super::MOST_LINES] = [
-    RGBColor(31, 82, 160),
-    RGBColor(214, 96, 26),
-    RGBColor(44, 140, 66),
-    RGBColor(180, 36, 60),
-    RGBColor(120, 80, 170),
-    RGBColor(20, 150, 160),
-    RGBColor(140, 100, 40),
-    RGBColor(90, 90, 90),
-];
-
 /// Which points are drawn, and where they lie on the horizontal axis.
 struct Scale {
     count: usize,

@@ -7,7 +7,7 @@ mod picture;
 
 use image::ImageEncoder;
 use image::codecs::png::PngEncoder;
-use plotters::style::{FontStyle, register_font};
+use plotters::style::{FontStyle, RGBColor, register_font};
 
 use crate::error::CliError;
 use crate::io::{Samples, packed_strides};
@@ -17,6 +17,19 @@ use crate::kind::Along;
 const FLOOR_DB: f64 = -320.0;
 /// More lines than this cannot be told apart.
 const MOST_LINES: usize = 8;
+/// Colours of lines, in this order.
+const COLORS: [RGBColor; 10] = [
+    RGBColor(31, 82, 160),
+    RGBColor(214, 96, 26),
+    RGBColor(44, 140, 66),
+    RGBColor(180, 36, 60),
+    RGBColor(120, 80, 170),
+    RGBColor(20, 150, 160),
+    RGBColor(140, 100, 40),
+    RGBColor(220, 130, 180),
+    RGBColor(90, 90, 90),
+    RGBColor(160, 170, 30),
+];
 /// More pictures than this are no colour channels.
 const MOST_CHANNELS: usize = 4;
 
@@ -134,6 +147,15 @@ fn decibels(magnitude: f64, peak: f64) -> f64 {
     if magnitude.is_finite() { (20.0 * (magnitude / peak).log10()).clamp(FLOOR_DB, 0.0) } else { 0.0 }
 }
 
+/// A count in short: 1024 is 1K.
+fn count(value: f64) -> String {
+    match value {
+        0.0..1000.0 => format!("{value:.0}"),
+        1000.0..1e6 => format!("{:.0}K", value / 1024.0),
+        _ => format!("{:.0}M", value / 1_048_576.0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use num_complex::Complex;
@@ -174,6 +196,12 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn counts_are_short() {
+        let counts = [1.0, 2.0, 32.0, 512.0, 1024.0, 1_048_576.0, 4_194_304.0, 268_435_456.0];
+        assert_eq!(counts.map(count), ["1", "2", "32", "512", "1K", "1M", "4M", "256M"]);
     }
 
     #[test]

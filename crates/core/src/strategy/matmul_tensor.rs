@@ -19,6 +19,7 @@ use super::{Algorithm, Facts, product};
 use crate::error::Error;
 use crate::kernel::{Ability, Cmp, Cx, MmaShape, Op, Special, Type, Value};
 use crate::pass::TableKind;
+use crate::problem::Precision;
 
 /// The strategy.
 pub(super) struct MatmulTensor;
@@ -50,7 +51,8 @@ impl Algorithm for MatmulTensor {
     }
 
     fn errors(&self, packed: &Packed) -> f64 {
-        DROPPED * product::errors(packed)
+        let dropped = if packed.precision == Precision::F32 { DROPPED } else { 1.0 };
+        dropped * product::errors(packed)
     }
 
     fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error> {

@@ -27,6 +27,8 @@ pub(super) struct Packed {
     pub shape: Vec<u64>,
     /// Transforms.
     pub batch: u64,
+    /// What is computed in.
+    pub precision: Precision,
 }
 
 impl Packed {
@@ -63,7 +65,7 @@ impl Packed {
         }
         let lengths = problem.transform.iter().chain(own).map(|dim| dim.n);
         let shape = lengths.filter(|&n| n > 1).collect();
-        Ok(Self { data, pitch, shape, batch: problem.batch_count() })
+        Ok(Self { data, pitch, shape, batch: problem.batch_count(), precision: problem.precision })
     }
 
     /// Whether it is of real data.

@@ -35,21 +35,23 @@ pub(super) struct CudaLanes {
 }
 
 struct Lane {
-    stream: Stream,
-    buffers: Buffers,
+    queue: Queue,
     /// Input and output on their way, where the caller's memory is not pinned; there from the first such run on.
     staged: Option<[[Pinned; 2]; 2]>,
+}
+
+/// A lane on the device.
+struct Queue {
+    stream: Stream,
+    buffers: Buffers,
 }
 
 impl CudaLanes {
     /// Room for so many parts.
     pub fn new(work: Arc<CudaWork>, parts: u64) -> Result<Self, Error> {
         let lane = |_| -> Result<Lane, Error> {
-            Ok(Lane {
-                stream: work.context.stream()?,
-                buffers: work.buffers_of(&work.problem)?,
-                staged: None,
-            })
+            let queue = Queue { stream: work.context.stream()?, buffers: work.buffers_of(&work.problem)? };
+            Ok(Lane { queue, staged: None })
         };
         let lanes = (0..parts.clamp(1, MOST)).map(lane).collect::<Result<_, _>>()?;
         let gaps = !span::output(&work.problem)?.dense;
@@ -76,7 +78,7 @@ impl CudaLanes {
     /// The slices are not used otherwise, and stay, until the lane's stream is synchronised.
     unsafe fn enqueue(
         &self,
-        lane: &Lane,
+        lane: &Queue,
         input: Option<[&[u8]; 2]>,
         output: [&mut [u8]; 2],
         count: Option<u32>,
@@ -105,48 +107,51 @@ impl CudaLanes {
     /// Between the device and the caller's arrays, which are pinned.
     fn direct(&self, lanes: &[Lane], jobs: Vec<HostJob<'_>>, work: Work) -> Result<(), Error> {
         for (job, lane) in jobs.into_iter().zip(lanes.iter().cycle()) {
+            let count = job.part.map(|part| part.count);
             // SAFETY: the caller of `run` keeps the arrays borrowed until it returns, and it waits for all streams.
-            unsafe { self.enqueue(lane, job.input, job.output, job.part.map(|part| part.count), work)? };
+            unsafe { self.enqueue(&lane.queue, job.input, job.output, count, work)? };
         }
         Ok(())
     }
 
+    /// Pinned memory for input and output of a part.
+    fn staging(&self) -> Result<[[Pinned; 2]; 2], Error> {
+        let side = |bytes: [u64; 2]| -> Result<[Pinned; 2], Error> {
+            Ok([Pinned::new(&self.work.context, bytes[0])?, Pinned::new(&self.work.context, bytes[1])?])
+        };
+        let problem = &self.work.problem;
+        Ok([side(span::read_bytes(problem)?)?, side(span::written_bytes(problem)?)?])
+    }
+
     /// Through the lanes' own pinned memory.
     fn staged(&self, lanes: &mut [Lane], jobs: Vec<HostJob<'_>>, work: Work) -> Result<(), Error> {
-        let bytes = [span::read_bytes(&self.work.problem)?, span::written_bytes(&self.work.problem)?];
-        for lane in lanes.iter_mut().filter(|lane| lane.staged.is_none()) {
-            let side = |bytes: [u64; 2]| -> Result<[Pinned; 2], Error> {
-                Ok([Pinned::new(&self.work.context, bytes[0])?, Pinned::new(&self.work.context, bytes[1])?])
-            };
-            lane.staged = Some([side(bytes[0])?, side(bytes[1])?]);
-        }
-        let lanes_count = lanes.len();
         // Outputs that are on their way, by lane.
         let mut awaited: Vec<Option<[&mut [u8]; 2]>> = lanes.iter().map(|_| None).collect();
         for (index, job) in jobs.into_iter().enumerate() {
-            let at = index % lanes_count;
-            land(&mut lanes[at], awaited[at].take())?;
+            let at = index % lanes.len();
             let lane = &mut lanes[at];
-            let Some([mut input, mut output]) = lane.staged.take() else { continue };
-            let count = job.part.map(|part| part.count);
-            for (source, target) in job.input.iter().flatten().zip(&mut input) {
+            land(lane, awaited[at].take())?;
+            let [input, output] = match &mut lane.staged {
+                Some(there) => there,
+                none => none.insert(self.staging()?),
+            };
+            for (source, target) in job.input.iter().flatten().zip(input.iter_mut()) {
                 copy(source, &mut target.bytes_mut()[..source.len()]);
             }
             if job.input.is_none() || self.gaps {
-                for (source, target) in job.output.iter().zip(&mut output) {
+                for (source, target) in job.output.iter().zip(output.iter_mut()) {
                     copy(source, &mut target.bytes_mut()[..source.len()]);
                 }
             }
             let there =
                 job.input.map(|planes| [0, 1].map(|plane| &input[plane].bytes()[..planes[plane].len()]));
-            let [re, im] = &mut output;
+            let [re, im] = output;
             let lengths = [job.output[0].len(), job.output[1].len()];
             let back = [&mut re.bytes_mut()[..lengths[0]], &mut im.bytes_mut()[..lengths[1]]];
-            // SAFETY: the staged memory goes back to its lane below, where nothing touches it before `land` has
-            // synchronised the stream, and is freed after that.
-            let enqueued = unsafe { self.enqueue(lane, there, back, count, work) };
-            lane.staged = Some([input, output]);
-            enqueued?;
+            let count = job.part.map(|part| part.count);
+            // SAFETY: the staged memory is the lane's, where nothing touches it before `land` has synchronised the stream, and
+            // is freed after that.
+            unsafe { self.enqueue(&lane.queue, there, back, count, work)? };
             awaited[at] = Some(job.output);
         }
         lanes.iter_mut().zip(awaited).try_for_each(|(lane, output)| land(lane, output))
@@ -156,7 +161,7 @@ impl CudaLanes {
 /// Waits for a lane, and hands what came back to the caller.
 fn land(lane: &mut Lane, output: Option<[&mut [u8]; 2]>) -> Result<(), Error> {
     let (Some(output), Some([_, staged])) = (output, &lane.staged) else { return Ok(()) };
-    lane.stream.synchronize()?;
+    lane.queue.stream.synchronize()?;
     for (target, source) in output.into_iter().zip(staged) {
         copy(&source.bytes()[..target.len()], target);
     }
@@ -195,7 +200,7 @@ impl Lanes for CudaLanes {
             self.staged(&mut lanes, jobs, work)
         };
         // Whatever failed: no work may be left that uses the caller's arrays.
-        let drained = lanes.iter().map(|lane| lane.stream.synchronize()).fold(Ok(()), Result::and);
+        let drained = lanes.iter().map(|lane| lane.queue.stream.synchronize()).fold(Ok(()), Result::and);
         result.and(drained)
     }
 }
