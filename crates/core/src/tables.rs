@@ -6,7 +6,7 @@ use num_complex::Complex;
 use crate::lower::twiddle::Powers;
 use crate::lower::twiddle::exact_powers;
 use crate::math::dd::Cdd;
-use crate::math::{chirp, double_single, index, twiddle};
+use crate::math::{chirp, double_single, index, spread, twiddle};
 use crate::pass::{Coordinate, PartKind, TableKind};
 use crate::problem::{Band, Precision};
 use crate::program::Table;
@@ -43,14 +43,14 @@ fn values(kind: TableKind) -> Vec<(f64, f64)> {
                 .collect()
         }
         TableKind::Roots { modulus, step, len } => {
-            (0..len).map(|x| twiddle::root(x * step % modulus, modulus)).collect()
+            spread::each(len, |x| twiddle::root(x * step % modulus, modulus))
         }
         TableKind::ShiftedRoots { modulus, first, step, len } => {
-            (0..len).map(|x| twiddle::root((first + x * step) % modulus, modulus)).collect()
+            spread::each(len, |x| twiddle::root((first + x * step) % modulus, modulus))
         }
         TableKind::Chirp { n } => twiddle::chirp(n),
-        TableKind::BandIn { band } => (0..band.samples).map(|j| rounded(chirp::sample(&band, j))).collect(),
-        TableKind::BandOut { band } => (0..band.points).map(|k| rounded(chirp::point(&band, k))).collect(),
+        TableKind::BandIn { band } => spread::each(band.samples, |j| rounded(chirp::sample(&band, j))),
+        TableKind::BandOut { band } => spread::each(band.points, |k| rounded(chirp::point(&band, k))),
         TableKind::ChirpSpectrum { n, m } => chirp_spectrum(n, m),
         TableKind::BandSpectrum { band, m } => band_spectrum(&band, m),
         TableKind::ChirpRows { n, m, radices } => in_rows(&chirp_spectrum(n, m), &radices),

@@ -81,12 +81,15 @@ fn powers(range: std::ops::RangeInclusive<u32>) -> Vec<Vec<u64>> {
 /// Shapes that one strategy or another covers, and some that none does.
 fn shapes() -> Vec<Vec<u64>> {
     let odd = [3, 5, 6, 7, 9, 12, 15, 17, 20, 24, 30, 31, 37, 60, 100, 127].map(|n| vec![n]);
-    let more: [&[u64]; 14] = [
+    let more: [&[u64]; 17] = [
         &[2, 2],
         &[4, 8],
         &[16, 4],
         &[32, 32],
         &[64, 128],
+        &[512, 2],
+        &[256, 4],
+        &[64, 32, 2],
         &[3, 5],
         &[12, 10],
         &[4, 4, 4],

@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use half::{bf16, f16};
+use rayon::prelude::*;
 use warpfft_core::problem::{Problem, Storage};
 
 use crate::error::Error;
@@ -279,25 +280,31 @@ pub(crate) fn noise(bytes: u64, storage: Storage, device: &str) -> Result<Vec<u8
     let length = usize::try_from(bytes).map_err(|_| full())?;
     room::ask(bytes, device)?;
     let mut out = Vec::new();
-    out.try_reserve_exact(length.saturating_add(8)).map_err(|_| full())?;
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    let mut next = || {
+    out.try_reserve_exact(length).map_err(|_| full())?;
+    out.resize(length, 0);
+    // A stretch is a generator's, so that threads share the work and the numbers are always the same.
+    out.par_chunks_mut(STRETCH).enumerate().for_each(|(index, stretch)| match storage {
+        Storage::F16 => sprinkle(stretch, index, |x| f16::from_f64(x).to_ne_bytes()),
+        Storage::Bf16 => sprinkle(stretch, index, |x| bf16::from_f64(x).to_ne_bytes()),
+        Storage::F32 => sprinkle(stretch, index, |x| (x as f32).to_ne_bytes()),
+        Storage::F64 => sprinkle(stretch, index, f64::to_ne_bytes),
+    });
+    Ok(out)
+}
+
+/// Bytes that one generator fills.
+const STRETCH: usize = 1 << 18;
+
+/// The numbers of one generator. A last number that does not fit is cut off.
+fn sprinkle<const WIDTH: usize>(stretch: &mut [u8], index: usize, bytes: impl Fn(f64) -> [u8; WIDTH]) {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64.wrapping_mul(2 * index as u64 + 1);
+    for number in stretch.chunks_mut(WIDTH) {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    };
-    while out.len() < length {
-        let x = next();
-        match storage {
-            Storage::F16 => out.extend_from_slice(&f16::from_f64(x).to_ne_bytes()),
-            Storage::Bf16 => out.extend_from_slice(&bf16::from_f64(x).to_ne_bytes()),
-            Storage::F32 => out.extend_from_slice(&(x as f32).to_ne_bytes()),
-            Storage::F64 => out.extend_from_slice(&x.to_ne_bytes()),
-        }
+        let x = (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
+        number.copy_from_slice(&bytes(x)[..number.len()]);
     }
-    out.truncate(length);
-    Ok(out)
 }
 
 #[cfg(test)]
@@ -354,5 +361,19 @@ mod tests {
         for storage in Storage::ALL {
             assert_eq!(noise(13, storage, "here").map(|data| data.len()), Ok(13));
         }
+    }
+
+    #[test]
+    fn noise_goes_on_from_stretch_to_stretch() {
+        let bytes = noise(2 * STRETCH as u64 + 12, Storage::F32, "here").expect("there is room");
+        let numbers: Vec<f32> =
+            bytes.chunks_exact(4).map(|own| f32::from_ne_bytes([own[0], own[1], own[2], own[3]])).collect();
+        assert!(numbers.iter().all(|x| (-1.0..=1.0).contains(x)));
+        let mean = numbers.iter().sum::<f32>() / numbers.len() as f32;
+        assert!(mean.abs() < 0.02, "{mean}");
+        let mut sorted = numbers.clone();
+        sorted.sort_by(f32::total_cmp);
+        sorted.dedup();
+        assert!(sorted.len() > numbers.len() / 100 * 98, "{} of {}", sorted.len(), numbers.len());
     }
 }

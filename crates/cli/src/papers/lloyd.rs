@@ -10,6 +10,10 @@ use crate::packed::Kind;
 const POWERS: &[u64] = &[64, 128, 256, 512, 1024, 2048, 4096, 8192];
 const OTHERS: &[u64] = &[60, 100, 243, 500, 768, 1000, 1536, 2187, 3000, 6000];
 
+/// What transforms reals.
+const PACKINGS: &[Series] =
+    &[Series::Planner, Series::Strategy("stockham-2-halves"), Series::Strategy("stockham-2-rows")];
+
 const PLANES: Experiment = Experiment {
     name: "planes",
     title: "Figure 8: complex planes, powers of two",
@@ -22,16 +26,16 @@ const PLANES: Experiment = Experiment {
     batch: Batch::Each(&[1]),
     over: Over::Length,
     units: &[Unit::Gflops],
-    series: &[Series::Planner, Series::Strategy("stockham-2")],
+    series: &[Series::Planner, Series::Strategy("stockham-2"), Series::Strategy("four-step-wrapped")],
 };
 
 const REALS: Experiment = Experiment {
     name: "real-planes",
     title: "Figure 8: planes of reals, powers of two",
-    about: "One n x n plane of reals into half of its spectrum; GFLOPS by 2.5 N log2 N. Other libraries are timed on \
-            complex numbers alone.",
+    about: "One n x n plane of reals into half of its spectrum, also by the two packings of section 4.5; GFLOPS by \
+            2.5 N log2 N. Other libraries are timed on complex numbers alone.",
     kind: Kind::R2c,
-    series: &[Series::Planner],
+    series: PACKINGS,
     ..PLANES
 };
 
@@ -78,6 +82,7 @@ pub const PAPER: Paper = Paper {
             title: "Figure 8: planes of reals, other lengths",
             about: "The same of lengths that are no powers of two.",
             lengths: OTHERS,
+            series: &[Series::Planner],
             ..REALS
         },
         LINES,
@@ -87,11 +92,7 @@ pub const PAPER: Paper = Paper {
             about: "As many lines of reals as come to 1 Mi points, into half of their spectra: as half as many complex points \
                     each, and as two lines in one complex; GFLOPS by 2.5 N log2 N.",
             kind: Kind::R2c,
-            series: &[
-                Series::Planner,
-                Series::Strategy("stockham-2-halves"),
-                Series::Strategy("stockham-2-rows"),
-            ],
+            series: PACKINGS,
             ..LINES
         },
         Experiment {

@@ -1,5 +1,7 @@
 //! One point of an experiment: everybody's time there. Algorithms on the device run in turns on the same data.
 
+use std::panic::resume_unwind;
+use std::thread;
 use std::time::Duration;
 
 use warpfft::peers::{self, PeerReport};
@@ -77,8 +79,7 @@ impl Bench {
         results: &mut Results,
     ) -> Result<(), Error> {
         let mut ready = Vec::new();
-        for &series in all {
-            let plans = self.plans(series, results.experiment, place);
+        for (&series, plans) in all.iter().zip(self.plans_of_all(all, results.experiment, place)) {
             match plans.and_then(|plans| self.checked(series, plans, place, results)) {
                 Ok((plans, error)) => ready.push(Ready { series, plans, error }),
                 Err(error) => gap(results, series, place, &error)?,
@@ -129,6 +130,20 @@ impl Bench {
                 Ok(())
             }
         }
+    }
+
+    /// The plans of each: drivers take longest over them, and do several at a time.
+    fn plans_of_all(
+        &self,
+        all: &[Series],
+        experiment: &Experiment,
+        place: Place,
+    ) -> Vec<Result<Vec<Plan>, CliError>> {
+        thread::scope(|scope| {
+            let begin = |&series| scope.spawn(move || self.plans(series, experiment, place));
+            let begun: Vec<_> = all.iter().map(begin).collect();
+            begun.into_iter().map(|own| own.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        })
     }
 
     /// A plan for each direction.

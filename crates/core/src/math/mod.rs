@@ -9,4 +9,5 @@ pub mod double_single;
 pub mod factor;
 pub mod index;
 pub mod reference;
+pub mod spread;
 pub mod twiddle;

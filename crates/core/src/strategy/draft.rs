@@ -65,11 +65,12 @@ impl<'a> Draft<'a> {
 
     /// Complex numbers of the input, or of the output; where it holds reals, pairs of them.
     fn side(&self, side: usize) -> u64 {
-        let Packed { data, pitch, batch, .. } = &self.packed;
+        let Packed { data, pitch, .. } = self.packed;
+        let rows = self.packed.rows();
         match (data, side) {
             (Data::Complex, _) => self.packed.elements(),
-            (Data::ToHalf, 0) | (Data::FromHalf, 1) => pitch[side] * batch / 2,
-            (Data::ToHalf | Data::FromHalf, _) => pitch[side] * batch,
+            (Data::ToHalf, 0) | (Data::FromHalf, 1) => pitch[side] * rows / 2,
+            (Data::ToHalf | Data::FromHalf, _) => pitch[side] * rows,
         }
     }
 

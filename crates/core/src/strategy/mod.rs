@@ -19,7 +19,8 @@
 //! What they share:
 //! `packed` (which problems), `draft` (buffers and launches), `code` (kernels over packed complex numbers), `tile` (such
 //! numbers in shared memory), `radix_2` (butterflies and stages), `product` and `turns` (sums with a matrix, over all points or
-//! a few planes at once), `parameter` (numbers that follow a name), `sine` (factors that a thread computes itself).
+//! a few planes at once), `half_axes` (the other axes of real data), `parameter` (numbers that follow a name), `sine` (factors
+//! that a thread computes itself).
 
 mod bluestein_pow2;
 mod code;
@@ -28,6 +29,7 @@ mod cpu_recursive;
 mod draft;
 mod fft4;
 mod four_step_wrapped;
+mod half_axes;
 mod host;
 mod keskin_3d;
 mod locality;

@@ -25,6 +25,8 @@ pub(super) struct Packed {
     pub pitch: [u64; 2],
     /// Transformed lengths of more than one point, slowest first.
     pub shape: Vec<u64>,
+    /// Of real data, the reals of a row: the last length, which is halved.
+    pub halved: Option<u64>,
     /// Transforms.
     pub batch: u64,
     /// What is computed in.
@@ -65,7 +67,8 @@ impl Packed {
         }
         let lengths = problem.transform.iter().chain(own).map(|dim| dim.n);
         let shape = lengths.filter(|&n| n > 1).collect();
-        Ok(Self { data, pitch, shape, batch: problem.batch_count(), precision: problem.precision })
+        let halved = own.map(|dim| dim.n);
+        Ok(Self { data, pitch, shape, halved, batch: problem.batch_count(), precision: problem.precision })
     }
 
     /// Whether it is of real data.
@@ -81,6 +84,11 @@ impl Packed {
     /// Points of all transforms.
     pub fn elements(&self) -> u64 {
         self.points() * self.batch
+    }
+
+    /// Rows of all transforms of real data.
+    pub fn rows(&self) -> u64 {
+        self.elements() / self.halved.unwrap_or(1)
     }
 
     /// The one length, where there is one.

@@ -10,11 +10,12 @@
 //! ```
 //!
 //! Back, that launch comes first, with `E[k] = X[k] + conj X[m - k]`, `O[k] = (X[k] - conj X[m - k]) w^k` in the sense of
-//! the transform, and `Z[k] = E[k] + i O[k]`. The paper's text was not at hand: that a thread does k and m - k together is
-//! reconstructed.
+//! the transform, and `Z[k] = E[k] + i O[k]`. Other axes are transformed [as complex numbers](super::half_axes). The paper's
+//! text was not at hand: that a thread does k and m - k together is reconstructed.
 
 use super::code::Code;
 use super::draft::{Array, Draft};
+use super::half_axes::{self, HalfAxes};
 use super::packed::{Data, Packed};
 use super::stockham_2::{Lines, Rows, SOURCE};
 use super::{Algorithm, Facts};
@@ -31,7 +32,7 @@ impl Algorithm for Stockham2Halves {
             name: "stockham-2-halves",
             source: SOURCE,
             about: "reals as half as many complex numbers by Stockham's stages, and a launch that tells even from odd ones",
-            covers: "real data (r2c, c2r) of powers of two from 2 on, in one dimension",
+            covers: "real data (r2c, c2r) of powers of two, 2 or more reals in a row, in any number of dimensions",
         }
     }
 
@@ -40,21 +41,25 @@ impl Algorithm for Stockham2Halves {
     }
 
     fn covers(&self, packed: &Packed) -> bool {
-        packed.line().is_some_and(u64::is_power_of_two)
+        half_axes::covers(packed)
     }
 
     fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error> {
-        let Packed { data, pitch, batch, .. } = draft.packed;
-        let m = draft.packed.points() / 2;
-        let lines = Lines { n: m, inner: 1, count: batch };
+        let Packed { data, pitch, halved, .. } = draft.packed;
+        let m = halved.unwrap_or(2) / 2;
+        let axes = HalfAxes::new(draft, 2 * m)?;
+        let half_spectra = axes.ends().map(|array| (array, axes.frequencies));
+        let lines = Lines { n: m, inner: 1, count: axes.rows };
         let stages = m.trailing_zeros();
-        let between = (0..stages.min(2)).map(|_| draft.scratch(m * batch)).collect::<Result<Vec<_>, _>>()?;
+        let between =
+            (0..stages.min(2)).map(|_| draft.scratch(m * axes.rows)).collect::<Result<Vec<_>, _>>()?;
         let (input, output) = (draft.input(), draft.output());
         let (scale, forward) = (draft.scale(), draft.forward());
-        let mut from = (input, pitch[0] / if data == Data::ToHalf { 2 } else { 1 });
+        let mut from = (input, pitch[0] / 2);
         if data == Data::FromHalf {
+            axes.write(draft)?;
             let to = between.first().map_or((output, pitch[1] / 2), |&array| (array, m));
-            back(draft, [from, to], m)?;
+            back(draft, [half_spectra[1], to], &axes)?;
             from = to;
         }
         for stage in 0..stages {
@@ -66,7 +71,11 @@ impl Algorithm for Stockham2Halves {
             lines.stage_between(draft, stage, [from.0, to.0], rows, scale, forward)?;
             from = to;
         }
-        if data == Data::ToHalf { there(draft, [from, (output, pitch[1])], m) } else { Ok(()) }
+        if data == Data::FromHalf {
+            return Ok(());
+        }
+        there(draft, [from, half_spectra[0]], &axes)?;
+        axes.write(draft)
     }
 }
 
@@ -74,9 +83,9 @@ impl Algorithm for Stockham2Halves {
 type Side = (Array, u64);
 
 /// The launch that ends a transform of reals.
-fn there(draft: &mut Draft<'_>, sides: [Side; 2], m: u64) -> Result<(), Error> {
+fn there(draft: &mut Draft<'_>, sides: [Side; 2], axes: &HalfAxes) -> Result<(), Error> {
     let scale = draft.scale();
-    split(draft, "evens_and_odds", sides, m, |c, k, [z, y]| {
+    split(draft, "evens_and_odds", sides, axes, |c, k, [z, y]| {
         let y = c.conj(y);
         let (even, odd) = (c.cadd(z, y), c.csub(z, y));
         let odd = Cx { re: odd.im, im: c.neg(odd.re) };
@@ -88,10 +97,10 @@ fn there(draft: &mut Draft<'_>, sides: [Side; 2], m: u64) -> Result<(), Error> {
 }
 
 /// The launch that begins one to reals.
-fn back(draft: &mut Draft<'_>, sides: [Side; 2], m: u64) -> Result<(), Error> {
+fn back(draft: &mut Draft<'_>, sides: [Side; 2], axes: &HalfAxes) -> Result<(), Error> {
     // Where no stage follows, this is the last launch.
-    let scale = if m == 1 { draft.scale() } else { 1.0 };
-    split(draft, "to_evens_and_odds", sides, m, |c, k, pair| {
+    let scale = if axes.frequencies == 2 { draft.scale() } else { 1.0 };
+    split(draft, "to_evens_and_odds", sides, axes, |c, k, pair| {
         // Frequencies 0 and m of reals are real.
         let [x, y] = pair.map(|x| c.real_where(k.first, x));
         let y = c.conj(y);
@@ -118,13 +127,14 @@ fn split(
     draft: &mut Draft<'_>,
     name: &str,
     [from, to]: [Side; 2],
-    m: u64,
+    axes: &HalfAxes,
     body: impl FnOnce(&mut Code, Frequency, [Cx; 2]) -> [Cx; 2],
 ) -> Result<(), Error> {
-    let (to_half, batch) = (draft.packed.data == Data::ToHalf, draft.packed.batch);
+    let to_half = draft.packed.data == Data::ToHalf;
+    let m = axes.frequencies - 1;
     let each = m / 2 + 1;
     let table = draft.table(TableKind::Roots { modulus: 2 * m, step: 1, len: each });
-    let (mut code, item) = draft.each(&format!("{name}_of_{m}"), batch.saturating_mul(each))?;
+    let (mut code, item) = draft.each(&format!("{name}_of_{m}"), axes.rows.saturating_mul(each))?;
     let c = &mut code;
     let views = c.pair([from.0, to.0]);
     let table = c.table(table);

@@ -10,11 +10,12 @@
 //!
 //! Back, a launch makes `Z[k] = A[k] + i B[k]` and `Z[n - k] = conj A[k] + i conj B[k]`, and the last stage writes two rows. Of
 //! an odd number of rows the last goes alone, with imaginary parts of 0: the authors' patent (US 9342486) adds a row of
-//! zeros, and packs so where lengths are odd. The paper's text was not at hand: that rows are paired in the stages' own
+//! zeros, and packs so where lengths are odd. Other axes are transformed [as complex numbers](super::half_axes). The paper's text was not at hand: that rows are paired in the stages' own
 //! accesses, without a launch that packs them, is reconstructed.
 
 use super::code::{Code, View};
 use super::draft::{Array, Draft};
+use super::half_axes::{self, HalfAxes};
 use super::packed::{Data, Packed};
 use super::stockham_2::{Lines, Rows, SOURCE, second};
 use super::{Algorithm, Facts};
@@ -30,7 +31,7 @@ impl Algorithm for Stockham2Rows {
             name: "stockham-2-rows",
             source: SOURCE,
             about: "two rows of reals as real and imaginary parts by Stockham's stages, and a launch that tells them apart",
-            covers: "real data (r2c, c2r) of powers of two from 2 on, in one dimension",
+            covers: "real data (r2c, c2r) of powers of two, 2 or more reals in a row, in any number of dimensions",
         }
     }
 
@@ -39,29 +40,32 @@ impl Algorithm for Stockham2Rows {
     }
 
     fn covers(&self, packed: &Packed) -> bool {
-        packed.line().is_some_and(u64::is_power_of_two)
+        half_axes::covers(packed)
     }
 
     fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error> {
-        let Packed { data, pitch, batch, .. } = draft.packed;
-        let n = draft.packed.points();
-        let lines = Lines { n, inner: 1, count: batch.div_ceil(2) };
+        let Packed { data, pitch, halved, .. } = draft.packed;
+        let n = halved.unwrap_or(2);
+        let axes = HalfAxes::new(draft, n)?;
+        let rows = axes.rows;
+        let lines = Lines { n, inner: 1, count: rows.div_ceil(2) };
         let stages = n.trailing_zeros();
         let between =
             (0..stages.min(2)).map(|_| draft.scratch(n * lines.count)).collect::<Result<Vec<_>, _>>()?;
         let (scale, forward) = (draft.scale(), draft.forward());
         let points = Rows::Points { pitch: n };
         let mut from = if data == Data::ToHalf {
-            (draft.input(), Rows::Pairs { pitch: pitch[0], rows: batch })
+            (draft.input(), Rows::Pairs { pitch: pitch[0], rows })
         } else {
-            together(draft, between[0], n)?;
+            axes.write(draft)?;
+            together(draft, [axes.ends()[1], between[0]], n, rows)?;
             (between[0], points)
         };
         for stage in 0..stages {
             let last = stage + 1 == stages && data == Data::FromHalf;
             let next = if data == Data::FromHalf { stage + 1 } else { stage };
             let to = if last {
-                (draft.output(), Rows::Pairs { pitch: pitch[1], rows: batch })
+                (draft.output(), Rows::Pairs { pitch: pitch[1], rows })
             } else {
                 (between[next as usize % 2], points)
             };
@@ -69,7 +73,11 @@ impl Algorithm for Stockham2Rows {
             lines.stage_between(draft, stage, [from.0, to.0], [from.1, to.1], scale, forward)?;
             from = to;
         }
-        if data == Data::ToHalf { apart(draft, from.0, n) } else { Ok(()) }
+        if data == Data::FromHalf {
+            return Ok(());
+        }
+        apart(draft, [from.0, axes.ends()[0]], n, rows)?;
+        axes.write(draft)
     }
 }
 
@@ -87,7 +95,7 @@ struct Frequency {
 }
 
 impl Frequency {
-    fn of(c: &mut Code, item: Value, sides: [Array; 2], n: u64, batch: u64) -> Self {
+    fn of(c: &mut Code, item: Value, sides: [Array; 2], n: u64, rows: u64) -> Self {
         let views = c.pair(sides);
         let half = n / 2 + 1;
         let [k, pair] = c.split(item, half, u32::MAX.into());
@@ -102,16 +110,16 @@ impl Frequency {
         let low = c.u32(n as u32 / 2 - 1);
         let low = c.binary(Op::And, k, low);
         let real = c.cmp(Cmp::Eq, low, zero);
-        Self { views, whole, halves, second: second(c, pair, batch), real }
+        Self { views, whole, halves, second: second(c, pair, rows), real }
     }
 }
 
 /// The launch that ends a transform of reals.
-fn apart(draft: &mut Draft<'_>, from: Array, n: u64) -> Result<(), Error> {
-    let (scale, batch, output) = (0.5 * draft.scale(), draft.packed.batch, draft.output());
-    let (mut code, item) = draft.each(&format!("two_rows_of_{n}"), batch.div_ceil(2) * (n / 2 + 1))?;
+fn apart(draft: &mut Draft<'_>, sides: [Array; 2], n: u64, rows: u64) -> Result<(), Error> {
+    let scale = 0.5 * draft.scale();
+    let (mut code, item) = draft.each(&format!("two_rows_of_{n}"), rows.div_ceil(2) * (n / 2 + 1))?;
     let c = &mut code;
-    let own = Frequency::of(c, item, [from, output], n, batch);
+    let own = Frequency::of(c, item, sides, n, rows);
     let [z, y] = own.whole.map(|at| c.load(own.views[0], at));
     let y = c.conj(y);
     let (a, b) = (c.cadd(z, y), c.csub(z, y));
@@ -123,11 +131,10 @@ fn apart(draft: &mut Draft<'_>, from: Array, n: u64) -> Result<(), Error> {
 }
 
 /// The launch that begins one to reals.
-fn together(draft: &mut Draft<'_>, to: Array, n: u64) -> Result<(), Error> {
-    let (batch, input) = (draft.packed.batch, draft.input());
-    let (mut code, item) = draft.each(&format!("to_two_rows_of_{n}"), batch.div_ceil(2) * (n / 2 + 1))?;
+fn together(draft: &mut Draft<'_>, sides: [Array; 2], n: u64, rows: u64) -> Result<(), Error> {
+    let (mut code, item) = draft.each(&format!("to_two_rows_of_{n}"), rows.div_ceil(2) * (n / 2 + 1))?;
     let c = &mut code;
-    let own = Frequency::of(c, item, [input, to], n, batch);
+    let own = Frequency::of(c, item, sides, n, rows);
     let a = c.load(own.views[0], own.halves[0]);
     let b = c.only(own.second, |c| c.load(own.views[0], own.halves[1]));
     let [a, b] = [a, b].map(|row| c.real_where(own.real, row));
