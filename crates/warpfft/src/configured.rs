@@ -33,12 +33,15 @@
 //!
 //! # What differs from the paper's interface
 //!
-//! Its caller hands over temporary buffers. Here runs on host arrays take theirs from the device, so none are asked for:
-//! [`Configured::temporary_bytes`] says how much that is, and [`Configure::max_temporary_bytes`] caps it. A caller with a
-//! workspace of its own in a device's memory has [`Configured::plan`], which the calls for that device take.
+//! Its caller hands over temporary buffers. So does that of `Configured::enqueue_cuda`, for arrays in the device's memory;
+//! runs on host arrays take theirs from the device, so none are asked for. [`Configured::temporary_bytes`] says how much it
+//! is, and [`Configure::max_temporary_bytes`] caps it. For other devices' memory there is [`Configured::plan`], which the
+//! calls for that device take.
 //! The text of the paper was not at hand; which parameters stand in which call follows a description of it.
 
 mod compute;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod error;
 mod layout;
 

@@ -243,6 +243,61 @@ fn temporary_memory_is_said_and_capped() {
     }
 }
 
+/// Both directions in the GPU's memory, from rectangle to rectangle, with temporary memory of the caller: what runs on host
+/// arrays give, and nothing around it changes.
+#[cfg(feature = "cuda")]
+#[test]
+fn rectangles_on_the_gpu_take_the_callers_temporary_memory() {
+    let Ok(device) = Device::cuda(0).map_err(|why| println!("skipped: {why}")) else { return };
+    let width = (1 << 18) + 6;
+    let ready = Configure::new([2, 1 << 18])
+        .formats(Format::Interleaved, Format::Planar)
+        .dimensions(2)
+        .spatial_within(&[4, width])
+        .on::<f64>(&device)
+        .expect("it is possible");
+    assert!(ready.temporary_bytes() > 0, "a line of several passes");
+    let compute = Compute::forward().spatial_origin(&[1, 4]);
+    let points = 4 * width as usize;
+    let spatial: Vec<C64> = (0..points).map(|at| C64::new(noise(at), noise(3 * at + 1))).collect();
+    let mut want = [vec![0.0; 2 << 18], vec![0.0; 2 << 18]];
+    let [re, im] = &mut want;
+    ready.compute(&compute, &spatial, PlanesMut::Planar(re, im)).expect("it runs");
+    let mut back = spatial.iter().map(|z| -z).collect::<Vec<_>>();
+    let unchanged = back.clone();
+    ready.compute(&compute.clone().inverted(), Planes::Planar(re, im), &mut back).expect("it runs");
+
+    let context = ready.plan(false).cuda_context().expect("it is a CUDA plan");
+    let stream = context.stream().expect("a stream");
+    let buffer = |bytes: usize| context.alloc(bytes as u64).expect("there is memory");
+    let (array, planes) = (buffer(16 * points), [buffer(8 << 19), buffer(8 << 19)]);
+    let temporary = buffer(ready.temporary_bytes() as usize);
+    let enqueue = |compute: &Compute, from: u64| {
+        let frequency = [planes[0].address(), planes[1].address()];
+        // SAFETY: own stream, and own memory of the spanned sizes, which outlives the downloads.
+        unsafe { ready.enqueue_cuda(compute, stream.raw(), [from, 0], frequency, temporary.address()) }
+    };
+    stream.upload(&array, bytemuck::cast_slice(&spatial)).expect("it uploads");
+    enqueue(&compute, array.address()).expect("it runs");
+    for (plane, want) in planes.iter().zip(&want) {
+        let mut got = vec![0.0_f64; 2 << 18];
+        stream.download(bytemuck::cast_slice_mut(&mut got), plane).expect("it downloads");
+        assert_eq!(&got, want);
+    }
+    stream.upload(&array, bytemuck::cast_slice(&unchanged)).expect("it uploads");
+    enqueue(&compute.clone().inverted(), array.address()).expect("it runs");
+    let mut got = unchanged;
+    stream.download(bytemuck::cast_slice_mut(&mut got), &array).expect("it downloads");
+    assert_eq!(got, back);
+
+    let beyond = enqueue(&Compute::forward().spatial_origin(&[3, 0]), array.address());
+    assert!(matches!(beyond, Err(Error::Configure(ConfigureError::Origin { .. }))));
+    let other = Configure::new([8]).on::<f64>(&Device::cpu()).expect("it is possible");
+    // SAFETY: it is refused before any address is used.
+    let refused = unsafe { other.enqueue_cuda(&Compute::forward(), stream.raw(), [0, 0], [0, 0], 0) };
+    assert!(matches!(refused, Err(Error::WrongDevice { .. })), "{refused:?}");
+}
+
 #[test]
 fn what_does_not_fit_together_is_named() {
     let cpu = Device::cpu();
