@@ -1,5 +1,5 @@
-//! Lloyd, Boyd, Govindaraju: figure 8, planes of complex numbers and of reals, powers of two and other lengths; and lines,
-//! for the algorithms that are of one dimension.
+//! Lloyd, Boyd, Govindaraju: figure 8, planes of complex numbers and of reals, powers of two and other lengths; and lines, long
+//! ones too, for what the paper has of one dimension.
 
 use warpfft::core::problem::Precision;
 

@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::host_copy::copy;
 use super::memory::Stream;
 use super::pinned::Pinned;
 use super::work::{Buffers, CudaWork};
@@ -17,8 +18,6 @@ const MOST: u64 = 3;
 const START: f64 = 330e3;
 /// A part at least and at most; beyond, it gains nothing and takes memory.
 const PART: (u64, u64) = (256 << 10, 64 << 20);
-/// Bytes between the caller's memory and the pipeline's that are worth a thread.
-const PIECE: usize = 2 << 20;
 
 /// Bytes of a part of so many. Of p parts, the way of one there and back is not hidden, and each has its start: the sum
 /// is least where both are equal.
@@ -168,29 +167,6 @@ fn land(lane: &mut Lane, output: Option<[&mut [u8]; 2]>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Copies, with more threads the more there is. They are not rayon's: whoever waits there may be handed the caller's next
-/// run, which waits for this one's lanes.
-fn copy(source: &[u8], target: &mut [u8]) {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = (target.len() / PIECE).clamp(1, cores);
-    let pieces = Mutex::new(target.chunks_mut(PIECE).zip(source.chunks(PIECE)));
-    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let work = || {
-        while let Some((to, from)) = next() {
-            to.copy_from_slice(from);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            // Without another thread this one does it all.
-            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
-                break;
-            }
-        }
-        work();
-    });
-}
-
 impl Lanes for CudaLanes {
     fn run(&self, jobs: Vec<HostJob<'_>>, work: Work) -> Result<(), Error> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -208,16 +184,6 @@ impl Lanes for CudaLanes {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_byte_is_copied_once() {
-        for bytes in [0, 1, 1000, PIECE, 2 * PIECE - 1, 3 * PIECE + 5] {
-            let source: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
-            let mut target = vec![255; bytes];
-            copy(&source, &mut target);
-            assert!(source == target, "{bytes}");
-        }
-    }
 
     #[test]
     fn parts_grow_as_the_root_of_the_whole() {

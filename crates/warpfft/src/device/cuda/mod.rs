@@ -3,6 +3,7 @@
 mod assemble;
 mod context;
 mod driver;
+mod host_copy;
 mod image;
 mod lanes;
 mod memory;
