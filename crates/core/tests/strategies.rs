@@ -244,7 +244,7 @@ fn long_arrays_have_wide_addresses() {
             Ok(program) => {
                 for kernel in &program.kernels {
                     let wide = kernel.types.contains(&Type::U64);
-                    assert!(wide || kernel.name == "bit_reverse", "{strategy}, {}", kernel.name);
+                    assert!(wide, "{strategy}, {}", kernel.name);
                 }
             }
             Err(error) => {

@@ -10,11 +10,12 @@ use crate::packed::Kind;
 pub const PAPER: Paper = Paper {
     name: "scarpaci",
     title: "FFT GPGPU",
-    authors: "Scarpaci",
-    published: "a report",
-    about: "One launch for each stage of radix 2, bettered rung by rung: no idle threads, factors from a table, a compact \
-            table, accesses to neighbours.",
-    unpublished: "None of its figures has published numbers here: the report could not be found.",
+    authors: "E. Scarpaci",
+    published: "a report, with the programs in github.com/edoardoscarpaci/FFTOpenCL",
+    about: "One launch for each stage of radix 2, bettered rung by rung: shifts instead of divisions, bits reversed once and not in \
+            every stage, all stages in one block, pairs brought side by side before each stage.",
+    unpublished: "The report could not be found: of its figures there are the times of two kernels at one length, which its author \
+                  keeps beside the programs.",
     weight: 3.0,
     experiments: &[Experiment {
         name: "ladder",
@@ -25,7 +26,7 @@ pub const PAPER: Paper = Paper {
         precision: Precision::F32,
         back: false,
         rank: 1,
-        lengths: &[1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24],
+        lengths: &[1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 15, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24],
         batch: Batch::Each(&[1]),
         over: Over::Length,
         units: &[Unit::Seconds, Unit::GigabytesPerSecond, Unit::SpeedUp],

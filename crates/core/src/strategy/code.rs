@@ -58,26 +58,26 @@ impl Code {
         (self.b.finish(), self.bindings)
     }
 
-    fn bind(&mut self, name: &str, elem: Type, access: Access, array: Array) -> View {
-        let reals = if elem.is_float() { 2 * array.elements } else { array.elements };
+    fn bind(&mut self, name: &str, access: Access, array: Array) -> View {
+        let reals = 2 * array.elements;
         self.bindings.push(array.binding);
-        View { space: self.b.buffer(name, elem, access, reals), wide: reals > u64::from(u32::MAX) }
+        View { space: self.b.buffer(name, self.elem, access, reals), wide: reals > u64::from(u32::MAX) }
     }
 
     /// An array that is read.
     pub fn read(&mut self, array: Array) -> View {
-        self.bind("source", self.elem, Access::Read, array)
+        self.bind("source", Access::Read, array)
     }
 
     /// An array that is written.
     pub fn write(&mut self, array: Array) -> View {
-        self.bind("destination", self.elem, Access::Write, array)
+        self.bind("destination", Access::Write, array)
     }
 
     /// A source and a destination, which may be the same.
     pub fn pair(&mut self, [from, to]: [Array; 2]) -> [View; 2] {
         if from == to {
-            let data = self.bind("data", self.elem, Access::ReadWrite, from);
+            let data = self.bind("data", Access::ReadWrite, from);
             [data, data]
         } else {
             [self.read(from), self.write(to)]
@@ -91,19 +91,9 @@ impl Code {
             return view;
         }
         let name = numbered("table", self.tables.len());
-        let view = self.bind(&name, self.elem, Access::Read, array);
+        let view = self.bind(&name, Access::Read, array);
         self.tables.push((array.binding, view));
         view
-    }
-
-    /// Indices that are read.
-    pub fn read_indices(&mut self, array: Array) -> View {
-        self.bind("indices", Type::U32, Access::Read, array)
-    }
-
-    /// Indices that are written.
-    pub fn write_indices(&mut self, array: Array) -> View {
-        self.bind("indices", Type::U32, Access::Write, array)
     }
 
     fn at(&mut self, view: View, index: Value) -> Value {
@@ -181,18 +171,6 @@ impl Code {
     /// The conjugate.
     pub fn conj(&mut self, z: Cx) -> Cx {
         Cx { re: z.re, im: self.b.neg(z.im) }
-    }
-
-    /// Loads an index.
-    pub fn load_index(&mut self, view: View, index: Value) -> Value {
-        let from = self.b.addr(view.space, index);
-        self.b.load(from, 0, 1, Cache::Default, self.on)[0]
-    }
-
-    /// Stores an index.
-    pub fn store_index(&mut self, view: View, index: Value, value: Value) {
-        let to = self.b.addr(view.space, index);
-        self.b.store(to, 0, &[value], Cache::Default, self.on);
     }
 
     /// A shared array of so many reals, under a name that is free.

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Nothing is kept from one call to the next: each allocates its halves and its result, and computes a sine and a cosine for
-//! every k. The report's text was not at hand; that its program is of this shape is reconstructed. Angles are in f64 here,
-//! whatever the points are in, as C's functions of that name have them.
+//! every k, as the author's program does (file `src/FFT.cpp`, see [`scarpaci`](super::scarpaci)). Angles are in f64 here,
+//! whatever the points are in.
 
 use std::f64::consts::TAU;
 

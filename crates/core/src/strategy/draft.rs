@@ -13,7 +13,7 @@ use crate::target::Limits;
 /// Threads of a block where blocks do not matter.
 const THREADS: u32 = 256;
 
-/// An array of complex numbers, or of indices.
+/// An array of complex numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Array {
     /// Where it lies.
@@ -101,15 +101,7 @@ impl<'a> Draft<'a> {
 
     /// Workspace for so many complex numbers.
     pub fn scratch(&mut self, elements: u64) -> Result<Array, Error> {
-        self.reserve(elements, self.complex_bytes())
-    }
-
-    /// Workspace for so many indices.
-    pub fn indices(&mut self, elements: u64) -> Result<Array, Error> {
-        self.reserve(elements, 4)
-    }
-
-    fn reserve(&mut self, elements: u64, bytes: u64) -> Result<Array, Error> {
+        let bytes = self.complex_bytes();
         self.fits(elements, bytes)?;
         Ok(Array { binding: self.link.workspace(elements * bytes), elements })
     }

@@ -27,7 +27,7 @@ mod code;
 mod cooley_tukey_iterative;
 mod cpu_recursive;
 mod draft;
-mod fft4;
+mod fft3_compact;
 mod four_step_wrapped;
 mod half_axes;
 mod host;
@@ -126,8 +126,8 @@ const ALL: &[&dyn Algorithm] = &[
     &scarpaci::Rung::Fft1,
     &scarpaci::Rung::Fft2,
     &scarpaci::Rung::Fft3,
-    &scarpaci::Rung::Fft3Compact,
-    &fft4::Fft4,
+    &fft3_compact::Fft3Compact,
+    &scarpaci::Rung::Fft4,
     // Lloyd, Boyd, Govindaraju.
     &stockham_2::Stockham2,
     &stockham_2_halves::Stockham2Halves,

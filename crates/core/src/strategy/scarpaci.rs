@@ -1,58 +1,43 @@
-//! `fft1`, `fft2`, `fft3`, `fft3-compact`: bitReverse and permuteArray, and stages of radix 2 in place, a launch for each.
+//! `fft1`, `fft2`, `fft3`, `fft4`: stages of radix 2, a launch for each.
 //!
-//! J. Scarpaci, *FFT GPGPU*: a ladder of OpenCL kernels, from a naive one to one with coalesced access. The report gives
-//! names and order of the kernels; what each rung does is reconstructed here, one improvement at a time, so that the
-//! counts of one beside the next show what that improvement is for.
+//! E. Scarpaci, *FFT GPGPU*: a ladder of OpenCL kernels, from a naive one to one with coalesced reads. The report was not at
+//! hand; what each kernel does follows its author's programs (<https://github.com/edoardoscarpaci/FFTOpenCL>, file
+//! `src/bitPermutation.ocl` at commit 14bcf19a, and `include/FFTgpu.hpp`). In all of them a thread has a butterfly, computes its
+//! factor, and goes from one array to another. With half the length of stage s, `h = 2^s`, butterfly j has
+//!
+//! ```text
+//! k = j mod h,  low = 2 h (j div h) + k,  high = low + h
+//! ```
+//!
+//! A kernel here is written for one length and one stage, where the author's gets both as arguments. So the divisors of
+//! `fft1` are constants, of which a device's compiler may make the shifts of `fft2`.
 
 use super::code::Code;
 use super::draft::{Array, Draft};
 use super::packed::Packed;
-use super::radix_2::{bit_reversed, butterfly, factors};
+use super::radix_2::butterfly;
 use super::{Algorithm, Facts, sine};
 use crate::error::Error;
-use crate::kernel::{Cmp, Cx, Op, Value};
+use crate::kernel::{Op, Value};
 
 /// Title and author, as every rung names them.
 pub(super) const SOURCE: &str = "Scarpaci, FFT GPGPU";
 
 /// What every rung covers.
-pub(super) const COVERS: &str = "powers of two from 2 on, in one dimension";
+const COVERS: &str = "powers of two from 2 on, in one dimension";
 
-/// What a thread has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Thread {
-    /// A point; of each pair, one idles.
-    Point,
-    /// A butterfly.
-    Butterfly,
-}
-
-/// Where factors come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Factors {
-    /// Each thread computes its own.
-    Computed,
-    /// From one table of the whole length, read in steps that halve from stage to stage.
-    Table,
-    /// From a table of each stage, read in order.
-    Compact,
-}
-
-/// The rungs that work in place, each with an improvement over the one before. What the report's numbers stand for is
-/// reconstructed.
+/// The rungs that have a launch for each stage, each with an improvement over the one before.
 pub(super) enum Rung {
-    /// `fft1`: a thread for each point. That of a pair's lower point computes the factor and the butterfly and writes both
-    /// points; that of the upper one idles.
+    /// `fft1`: points stay in bit-reversed order until the last stage. Each thread reverses the bits of both its indices in
+    /// every stage, and divides to find them.
     Fft1,
-    /// `fft2`: a thread for each butterfly. Its index spreads around the bit of the stage, so that no thread idles; each
-    /// still computes its own factor.
+    /// `fft2`: shifts and masks instead of divisions.
     Fft2,
-    /// `fft3`: the host computes the factors of the whole length once. Stage s reads every `n / 2^(s+1)`-th of them, so that
-    /// the first stages spread over the table.
+    /// `fft3`: bitReverse brings the points into order once, before the stages.
     Fft3,
-    /// `fft3-compact`: each stage has its own table of `2^s` factors, `n - 1` in all, and neighbouring threads read
-    /// neighbouring ones.
-    Fft3Compact,
+    /// `fft4`: before each stage permuteArray brings the two points of every butterfly side by side, so that the stage
+    /// reads neighbours.
+    Fft4,
 }
 
 impl Algorithm for Rung {
@@ -60,16 +45,13 @@ impl Algorithm for Rung {
         let (name, about) = match self {
             Self::Fft1 => (
                 "fft1",
-                "radix 2 in place after bitReverse and permuteArray, a thread for each point, of which half idle, with its own sines",
+                "radix 2, a launch for each stage, whose threads divide and reverse bits to find their points",
             ),
-            Self::Fft2 => ("fft2", "as fft1, with a thread for each butterfly, so that none idles"),
-            Self::Fft3 => {
-                ("fft3", "as fft2, with factors from one table, of which each stage reads every so many")
+            Self::Fft2 => ("fft2", "as fft1, with shifts and masks instead of divisions"),
+            Self::Fft3 => ("fft3", "as fft2, after bitReverse, so that stages find their points in order"),
+            Self::Fft4 => {
+                ("fft4", "as fft3, with permuteArray before each stage, which then reads neighbours")
             }
-            Self::Fft3Compact => (
-                "fft3-compact",
-                "as fft3, with a table for each stage, which neighbouring threads read in order",
-            ),
         };
         Facts { name, source: SOURCE, about, covers: COVERS }
     }
@@ -78,111 +60,129 @@ impl Algorithm for Rung {
         packed.line().is_some_and(u64::is_power_of_two)
     }
 
-    /// bitReverse, permuteArray and a launch for each stage.
     fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error> {
-        let (thread, factors) = match self {
-            Self::Fft1 => (Thread::Point, Factors::Computed),
-            Self::Fft2 => (Thread::Butterfly, Factors::Computed),
-            Self::Fft3 => (Thread::Butterfly, Factors::Table),
-            Self::Fft3Compact => (Thread::Butterfly, Factors::Compact),
-        };
-        let n = draft.packed.points();
-        let (input, output) = (draft.input(), draft.output());
-        // A permutation cannot be in place, what follows can.
-        let place = if input == output { draft.scratch(output.elements)? } else { output };
-        permute(draft, [input, place])?;
-        let bits = n.trailing_zeros();
-        for stage in 0..bits {
-            let last = stage + 1 == bits;
-            let sides = [place, if last { output } else { place }];
-            let scale = if last { draft.scale() } else { 1.0 };
-            Stage { n, stage, thread, factors }.launch(draft, sides, scale)?;
+        let stages = draft.packed.points().trailing_zeros();
+        let first = usize::from(matches!(self, Self::Fft3 | Self::Fft4));
+        let each = if matches!(self, Self::Fft4) { 2 } else { 1 };
+        let route = draft.route(first + each * stages as usize)?;
+        if first == 1 {
+            bit_reverse(draft, route[0])?;
+        }
+        for (stage, sides) in (0..stages).zip(route[first..].chunks_exact(each)) {
+            if let [before, _] = sides {
+                permute_array(draft, stage, *before)?;
+            }
+            self.stage(draft, stage, sides[each - 1])?;
         }
         Ok(())
     }
 }
 
-/// Brings the points of each line into bit-reversed order: bitReverse writes the indices, permuteArray follows them.
-pub(super) fn permute(draft: &mut Draft<'_>, sides: [Array; 2]) -> Result<(), Error> {
-    let n = draft.packed.points();
-    let indices = draft.indices(n)?;
-    let (mut code, item) = draft.each("bit_reverse", n)?;
-    let view = code.write_indices(indices);
-    let reversed = bit_reversed(&mut code, item, n.trailing_zeros());
-    code.store_index(view, item, reversed);
-    draft.launch(code)?;
-
-    let (mut code, item) = draft.each("permute_array", draft.packed.elements())?;
-    let [from, to] = code.pair(sides);
-    let view = code.read_indices(indices);
-    let most = draft.packed.elements() + u64::from(code.threads);
-    let [at, line] = code.split(item, n, most);
-    let other = code.load_index(view, at);
-    let first = code.mul_const(line, n);
-    let other = code.add(first, other);
-    let z = code.load(from, other);
-    code.store(to, item, z);
-    draft.launch(code)
-}
-
-/// A stage in place, on lines in bit-reversed order.
-struct Stage {
-    n: u64,
-    stage: u32,
-    thread: Thread,
-    factors: Factors,
-}
-
-impl Stage {
-    fn launch(&self, draft: &mut Draft<'_>, sides: [Array; 2], scale: f64) -> Result<(), Error> {
-        let length = 2 << self.stage;
-        let table = match self.factors {
-            Factors::Computed => None,
-            Factors::Table => Some(draft.table(factors(self.n))),
-            Factors::Compact => Some(draft.table(factors(length))),
-        };
-        let points = draft.packed.elements();
-        let items = if self.thread == Thread::Point { points } else { points / 2 };
-        let (mut code, item) = draft.each(&format!("stage_{}_of_{}", self.stage, self.n), items)?;
+impl Rung {
+    fn stage(&self, draft: &mut Draft<'_>, stage: u32, sides: [Array; 2]) -> Result<(), Error> {
+        let n = draft.packed.points();
+        let bits = n.trailing_zeros();
+        let last = stage + 1 == bits;
+        let scale = if last { draft.scale() } else { 1.0 };
+        let (mut code, item) = draft
+            .each(&format!("{}_stage_{stage}_of_{n}", self.facts().name), draft.packed.elements() / 2)?;
         let c = &mut code;
-        let half = length / 2;
         let [from, to] = c.pair(sides);
-        let table = table.map(|table| c.table(table));
-        let work = |c: &mut Code, low: Value, k: Value| {
-            let high = c.add_const(low, half);
-            let w = match (table, self.factors) {
-                (Some(table), Factors::Table) => {
-                    let exponent = c.mul_const(k, self.n / length);
-                    c.factor(table, exponent)
-                }
-                (Some(table), _) => c.factor(table, k),
-                (None, _) => sine::factor(c, k, length),
-            };
-            let points: [Cx; 2] = [c.load(from, low), c.load(from, high)];
-            let points = butterfly(c, points, w);
-            for (at, z) in [low, high].into_iter().zip(points) {
-                let z = c.cscale(z, scale);
-                c.store(to, at, z);
+        let [j, start] = line(c, item, n / 2, n);
+        let (places, k) = places(c, j, stage, matches!(self, Self::Fft1));
+        let (read, written) = match self {
+            Self::Fft1 | Self::Fft2 => {
+                let reversed = places.map(|place| bit_by_bit(c, place, bits));
+                (reversed, if last { places } else { reversed })
+            }
+            Self::Fft3 => (places, places),
+            Self::Fft4 => {
+                let first = c.mul_const(j, 2);
+                ([first, c.add_const(first, 1)], places)
             }
         };
-        match self.thread {
-            Thread::Butterfly => {
-                let [k, group] = c.split(item, half, points);
-                let first = c.mul_const(group, length);
-                let low = c.add(first, k);
-                work(c, low, k);
-            }
-            Thread::Point => {
-                let [k, _] = c.split(item, half, points + u64::from(c.threads));
-                let bit = c.u32(half as u32);
-                let upper = c.binary(Op::And, item, bit);
-                let zero = c.u32(0);
-                let lower = c.b.cmp(Cmp::Eq, upper, zero);
-                c.open_branch();
-                work(c, item, k);
-                c.close_branch(lower);
-            }
+        let points = if matches!(self, Self::Fft4) {
+            let first = c.add(start, read[0]);
+            c.load_two(from, first)
+        } else {
+            read.map(|place| {
+                let at = c.add(start, place);
+                c.load(from, at)
+            })
+        };
+        let w = sine::factor(c, k, 2 << stage);
+        let points = butterfly(c, points, w);
+        for (place, z) in written.into_iter().zip(points) {
+            let z = c.cscale(z, scale);
+            let at = c.add(start, place);
+            c.store(to, at, z);
         }
         draft.launch(code)
     }
+}
+
+/// bitReverse: each thread writes a point in order, from where its index with reversed bits is.
+fn bit_reverse(draft: &mut Draft<'_>, sides: [Array; 2]) -> Result<(), Error> {
+    let n = draft.packed.points();
+    let (mut code, item) = draft.each(&format!("bit_reverse_{n}"), draft.packed.elements())?;
+    let c = &mut code;
+    let [from, to] = c.pair(sides);
+    let [at, start] = line(c, item, n, n);
+    let other = bit_by_bit(c, at, n.trailing_zeros());
+    let other = c.add(start, other);
+    let z = c.load(from, other);
+    c.store(to, item, z);
+    draft.launch(code)
+}
+
+/// permuteArray: each thread brings the two points of a stage's butterfly side by side.
+fn permute_array(draft: &mut Draft<'_>, stage: u32, sides: [Array; 2]) -> Result<(), Error> {
+    let n = draft.packed.points();
+    let (mut code, item) =
+        draft.each(&format!("permute_array_{stage}_of_{n}"), draft.packed.elements() / 2)?;
+    let c = &mut code;
+    let [from, to] = c.pair(sides);
+    let [j, start] = line(c, item, n / 2, n);
+    let (places, _) = places(c, j, stage, false);
+    let first = c.mul_const(item, 2);
+    for (place, beside) in places.into_iter().zip(0..) {
+        let at = c.add(start, place);
+        let z = c.load(from, at);
+        let at = c.add_const(first, beside);
+        c.store(to, at, z);
+    }
+    draft.launch(code)
+}
+
+/// An item's place among so many of a line of n points, and the line's first point.
+fn line(c: &mut Code, item: Value, items: u64, n: u64) -> [Value; 2] {
+    let [at, line] = c.split(item, items, u32::MAX.into());
+    [at, c.mul_const(line, n)]
+}
+
+/// The two points of a butterfly in order, and the index of its factor.
+pub(super) fn places(c: &mut Code, j: Value, stage: u32, divided: bool) -> ([Value; 2], Value) {
+    let half = 1_u64 << stage;
+    let [k, group] = if divided {
+        let divisor = c.u32(half as u32);
+        [c.binary(Op::Rem, j, divisor), c.binary(Op::Div, j, divisor)]
+    } else {
+        c.split(j, half, u32::MAX.into())
+    };
+    let low = c.mul_const(group, 2 * half);
+    let low = c.add(low, k);
+    ([low, c.add_const(low, half)], k)
+}
+
+/// The lowest so many bits of an index in reverse order, one after the other.
+pub(super) fn bit_by_bit(c: &mut Code, mut rest: Value, bits: u32) -> Value {
+    let one = c.u32(1);
+    let mut reversed = c.u32(0);
+    for _ in 0..bits {
+        let bit = c.binary(Op::And, rest, one);
+        reversed = c.binary(Op::Shl, reversed, one);
+        reversed = c.binary(Op::Or, reversed, bit);
+        rest = c.binary(Op::Shr, rest, one);
+    }
+    reversed
 }
