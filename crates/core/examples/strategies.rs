@@ -16,7 +16,7 @@ use warpfft_core::target::Limits;
 const TABLES: [(&[u64], u64, &[&str]); 9] = [
     (&[1 << 14], 2, &["straightforward", "transposed", "locality", "four-step-wrapped", "stockham-2"]),
     (&[1 << 18], 1, &["straightforward", "transposed", "locality", "four-step-wrapped", "stockham-2"]),
-    (&[1 << 12], 16, &["fft1", "fft2", "fft3", "fft3-compact", "fft4", "stockham-2"]),
+    (&[1 << 10], 64, &["fft1", "fft2", "fft3", "fft3-compact", "fft4", "stockham-2"]),
     (&[1 << 10], 64, &["shared-naive", "cooley-tukey-iterative", "mixed-radix-matmul", "bluestein-pow2"]),
     (
         &[64],
