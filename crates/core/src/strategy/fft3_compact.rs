@@ -21,7 +21,7 @@ impl Algorithm for Fft3Compact {
         Facts {
             name: "fft3-compact",
             source: SOURCE,
-            about: "as fft3, with all stages in one launch, in shared memory, of which half the threads do none",
+            about: "as fft3, with all stages in one launch, in shared memory, where half of the threads only read",
             covers: "powers of two from 2 on, in one dimension, while a block may have as many threads (1024)",
         }
     }

@@ -15,8 +15,6 @@ pub(super) struct HalfAxes {
     arrays: Vec<Array>,
     /// Frequencies of a row.
     pub frequencies: u64,
-    /// Rows of all transforms.
-    pub rows: u64,
 }
 
 /// Whether a packing by powers of two has these lengths.
@@ -50,7 +48,7 @@ impl HalfAxes {
             let next = (0..stages.len()).map(|stage| others[stage % 2]);
             std::iter::once(draft.input()).chain(next).collect()
         };
-        Ok(Self { stages, arrays, frequencies, rows })
+        Ok(Self { stages, arrays, frequencies })
     }
 
     /// The arrays of half spectra before all stages and after them.

@@ -46,13 +46,12 @@ impl Algorithm for Stockham2Halves {
 
     fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error> {
         let Packed { data, pitch, halved, .. } = draft.packed;
-        let m = halved.unwrap_or(2) / 2;
+        let (m, rows) = (halved.unwrap_or(2) / 2, draft.packed.rows());
         let axes = HalfAxes::new(draft, 2 * m)?;
         let half_spectra = axes.ends().map(|array| (array, axes.frequencies));
-        let lines = Lines { n: m, inner: 1, count: axes.rows };
+        let lines = Lines { n: m, inner: 1, count: rows };
         let stages = m.trailing_zeros();
-        let between =
-            (0..stages.min(2)).map(|_| draft.scratch(m * axes.rows)).collect::<Result<Vec<_>, _>>()?;
+        let between = (0..stages.min(2)).map(|_| draft.scratch(m * rows)).collect::<Result<Vec<_>, _>>()?;
         let (input, output) = (draft.input(), draft.output());
         let (scale, forward) = (draft.scale(), draft.forward());
         let mut from = (input, pitch[0] / 2);
@@ -134,7 +133,7 @@ fn split(
     let m = axes.frequencies - 1;
     let each = m / 2 + 1;
     let table = draft.table(TableKind::Roots { modulus: 2 * m, step: 1, len: each });
-    let (mut code, item) = draft.each(&format!("{name}_of_{m}"), axes.rows.saturating_mul(each))?;
+    let (mut code, item) = draft.each(&format!("{name}_of_{m}"), draft.packed.rows().saturating_mul(each))?;
     let c = &mut code;
     let views = c.pair([from.0, to.0]);
     let table = c.table(table);

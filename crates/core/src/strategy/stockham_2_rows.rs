@@ -47,7 +47,7 @@ impl Algorithm for Stockham2Rows {
         let Packed { data, pitch, halved, .. } = draft.packed;
         let n = halved.unwrap_or(2);
         let axes = HalfAxes::new(draft, n)?;
-        let rows = axes.rows;
+        let rows = draft.packed.rows();
         let lines = Lines { n, inner: 1, count: rows.div_ceil(2) };
         let stages = n.trailing_zeros();
         let between =

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use warpfft_core::problem::Format;
 
 use super::compute::Compute;
-use super::{Configured, Domain, Real};
+use super::{Configured, Real};
 use crate::error::Error;
 
 impl<T: Real> Configured<T> {
@@ -33,25 +33,20 @@ impl<T: Real> Configured<T> {
         temporary: u64,
     ) -> Result<(), Error> {
         let inverse = compute.is_inverse();
-        let sides = [(Domain::Spatial, spatial), (Domain::Frequency, frequency)];
-        let [spatial, frequency] = sides.map(|(domain, planes)| self.rectangle(domain, planes, compute));
-        let (spatial, frequency) = (spatial?, frequency?);
+        let [spatial, frequency] =
+            [self.rectangle(0, spatial, compute)?, self.rectangle(1, frequency, compute)?];
         let [input, output] = if inverse { [frequency, spatial] } else { [spatial, frequency] };
         // SAFETY: by this function's contract: from a rectangle on, its array holds what the plan spans.
         unsafe { self.plan(inverse).enqueue_cuda(stream, input, output, temporary) }
     }
 
-    /// The addresses of where a domain's rectangle begins.
-    fn rectangle(&self, domain: Domain, planes: [u64; 2], compute: &Compute) -> Result<[u64; 2], Error> {
-        let side = usize::from(domain == Domain::Frequency);
+    /// The addresses of where the rectangle of the spatial domain begins, which is side 0, or of that of frequencies.
+    fn rectangle(&self, side: usize, planes: [u64; 2], compute: &Compute) -> Result<[u64; 2], Error> {
         let start = self.layouts[side].start(compute.at(side))?;
-        let reals = if self.format(side) == Format::Interleaved { 2 } else { 1 };
+        let forward = self.plan(false).problem();
+        let interleaved = [forward.input, forward.output][side] == Format::Interleaved;
+        let reals = if interleaved { 2 } else { 1 };
         let bytes = start * reals * size_of::<T>() as u64;
         Ok(planes.map(|address| if address == 0 { 0 } else { address + bytes }))
-    }
-
-    fn format(&self, side: usize) -> Format {
-        let forward = self.plan(false).problem();
-        [forward.input, forward.output][side]
     }
 }
