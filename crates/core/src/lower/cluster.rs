@@ -9,6 +9,7 @@
 
 use crate::kernel::{Builder, Cache, Cmp, Cx, Op, Space, Special, Type, Value};
 use crate::pass::{Method, Pass};
+use crate::problem::Precision;
 
 use super::digits::{Digits, Layout};
 use super::tile::Tile;
@@ -171,6 +172,8 @@ pub(super) struct Cluster {
     free: Value,
     /// All blocks are known to have started.
     met: bool,
+    /// The block has said that the tile may come in, and waits for the others to say so.
+    announced: bool,
 }
 
 impl Lowering<'_> {
@@ -197,7 +200,7 @@ impl Lowering<'_> {
         self.threads.rank = Some(rank);
         self.shared = Some(tile);
         self.shared_limit -= TICKET_BYTES;
-        self.cluster = Some(Cluster { cut, size, tile, filled, free, met: false });
+        self.cluster = Some(Cluster { cut, size, tile, filled, free, met: false, announced: false });
     }
 
     /// The layout in which the tile is read after the exchange between blocks: as the stage before left it, with
@@ -215,7 +218,7 @@ impl Lowering<'_> {
     /// rank: which register goes to which block is known here.
     pub(super) fn remote_exchange(&mut self, held: &Held, from: &Layout, to: &Layout) -> Held {
         let Some(Cluster { cut, tile, filled, .. }) = self.cluster else { return held.clone() };
-        self.wait_for_room(held);
+        self.await_room();
         // Packed: threads of one number write and read in the same order, which no bank minds.
         let mut strides = vec![0; self.digits.all.len()];
         let mut len = 1;
@@ -288,22 +291,24 @@ impl Lowering<'_> {
         }
     }
 
-    /// Waits until all blocks of the cluster have started, and have read what lies where the tile will come in.
-    fn wait_for_room(&mut self, held: &Held) {
+    /// Says to all blocks of the cluster that this one has read what lies where its part of the tile will come in. Called
+    /// as soon as it has, so that the word is on its way while the stage before the exchange computes.
+    pub(super) fn announce_room(&mut self, held: &Held) {
         let Some(Cluster { size, free, .. }) = self.cluster else { return };
-        self.meet();
         if self.exchanges == 0 && !self.pass.in_place() && !self.staged(false) {
             return;
         }
+        self.meet();
         self.b.barrier();
-        // A remote arrival may overtake loads from shared memory that are still under way: it goes only once
-        // sums over all that the thread loaded are there.
+        // A remote arrival may overtake loads from shared memory that are still under way: it goes only once what
+        // follows from all that the thread loaded is there.
         let lane = self.b.rem_const(self.threads.index, self.subgroup, u64::from(self.threads.count) - 1);
         let limit = self.b.u32(size);
         let mut go = self.b.cmp(Cmp::Lt, lane, limit);
         let never = self.b.u32(NEVER);
         for group in held {
-            let single = self.b.convert(Type::F32, group[0].re);
+            let loaded = self.follows(group);
+            let single = self.b.convert(Type::F32, loaded);
             let whole = self.b.convert(Type::U32, single);
             let loaded = self.b.cmp(Cmp::Ne, whole, never);
             go = self.b.pure(Op::And, Type::Bool, &[go, loaded]);
@@ -312,8 +317,35 @@ impl Lowering<'_> {
             let far = remote(b, free, lane);
             b.effect(Op::BarrierArrive, &[far]);
         });
-        let zero = self.b.u32(0);
-        self.b.effect(Op::BarrierWait, &[free, zero]);
+        if let Some(cluster) = self.cluster.as_mut() {
+            cluster.announced = true;
+        }
+    }
+
+    /// A number that follows from every point of a group: the real part and the imaginary one come by the same load.
+    fn follows(&mut self, group: &[Cx]) -> Value {
+        // The bits of two singles for one double are none of its own.
+        let bits = match self.real {
+            Type::F32 => Some(Type::U32),
+            Type::F64 if self.pass.precision != Precision::DoubleSingle => Some(Type::U64),
+            _ => None,
+        };
+        let reals: Vec<Value> = group.iter().map(|x| x.re).collect();
+        let Some(bits) = bits else {
+            return reals.into_iter().reduce(|a, b| self.b.add(a, b)).expect("a group has points");
+        };
+        let words: Vec<Value> =
+            reals.into_iter().map(|real| self.b.pure(Op::Bitcast, bits, &[real])).collect();
+        words.into_iter().reduce(|a, b| self.b.binary(Op::Or, a, b)).expect("a group has points")
+    }
+
+    /// Waits until all blocks of the cluster have started, and have announced their room where any needs to.
+    fn await_room(&mut self) {
+        self.meet();
+        if let Some(Cluster { free, announced: true, .. }) = self.cluster {
+            let zero = self.b.u32(0);
+            self.b.effect(Op::BarrierWait, &[free, zero]);
+        }
     }
 
     /// Reads the tile from shared memory.

@@ -390,6 +390,9 @@ impl<'a> Lowering<'a> {
                 held = self.exchange(&held, &current, &layout);
                 current = layout;
             }
+            if cut.is_some_and(|cut| cut.stage == i + 1) {
+                self.announce_room(&held);
+            }
             let twiddle = i + 1 == stages.len() && self.twiddles_points();
             if cut.is_some_and(|cut| cut.stage != i + 1) && !twiddle {
                 self.late = Some(stage);

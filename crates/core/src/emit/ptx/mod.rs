@@ -122,6 +122,15 @@ impl<'k> Writer<'k> {
         }
     }
 
+    /// Whether the kernel has bulk copies between global and shared memory.
+    fn copies_in_bulk(&self) -> bool {
+        let mut copies = false;
+        each_inst(&self.kernel.body, &mut |inst| {
+            copies |= matches!(inst.op, Op::BulkLoad | Op::BulkStore);
+        });
+        copies
+    }
+
     fn finish(mut self) -> String {
         self.out.push_str("\tret;\n}\n");
         let kernel = self.kernel;

@@ -116,7 +116,7 @@ impl Lowering<'_> {
         if let Some(share) = self.share.filter(|_| slot_of(0) == Slot::Ring) {
             base = self.plus(base, share.slot, 1);
         }
-        let cache = self.caches[usize::from(writes)];
+        let cache = self.unshaped(writes);
         // Every line starts at an even real, wherever else it lies.
         let repeated = self.pass.batch[skipped..].iter();
         let folded = self.pass.axes.len().saturating_sub(1);
