@@ -67,6 +67,11 @@ impl<'a> Planner<'a> {
         tile::cluster_sizes(self.limits).skip(1)
     }
 
+    /// Blocks that may hold a line together, more than one.
+    pub fn line_clusters(&self) -> impl Iterator<Item = u32> {
+        tile::line_cluster_sizes(self.limits).skip(1)
+    }
+
     /// Whether columns of that many points are worth a pass: in one block with rows of 64 bytes, or in a cluster.
     pub fn takes_columns(&self, n: u64) -> bool {
         let most = self.max_column_points();

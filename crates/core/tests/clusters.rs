@@ -36,6 +36,22 @@ fn long_rows_on_the_h200() {
     }
 }
 
+#[test]
+fn rows_by_numbers_of_blocks_that_are_no_powers_of_two() {
+    for (n, cluster) in [(24_000, 10), (54_000, 15)] {
+        let (clusters, report) = check(&rows(n, 1, Precision::F32), &Limits::h200(), &format!("length {n}"));
+        assert_eq!(clusters, [cluster], "length {n}");
+        // Rows of 15 frequencies start and end within sectors.
+        let data = n * 8 / 32;
+        assert!(report.global_sectors_written < data * 7 / 5, "{n}: {}", report.global_sectors_written);
+    }
+    // Where few of their blocks are resident, they wait.
+    for n in [60_000, 80_000, 100_000] {
+        let program = compile(&rows(n, 700, Precision::F32), &Limits::h200()).expect("it compiles");
+        assert!(program.kernels.iter().all(|kernel| kernel.cluster.is_power_of_two()), "length {n}");
+    }
+}
+
 /// Few factors are loaded and more multiplied than elsewhere: the error must stay near that of a library that
 /// loads them all.
 #[test]
@@ -161,7 +177,7 @@ fn check_tile(shape: &[u64], radices: &[&[u32]], cluster: u32) {
 
 #[test]
 fn rows_by_every_cut() {
-    let cases: [(&[u32], u32); 14] = [
+    let cases: [(&[u32], u32); 19] = [
         (&[2, 2], 2),
         (&[4, 4], 4),
         (&[8, 8], 8),
@@ -176,6 +192,11 @@ fn rows_by_every_cut() {
         (&[2, 16, 16, 4], 16),
         (&[16, 2, 16], 16),
         (&[4, 3, 2, 2, 5, 3], 2),
+        (&[5, 3, 3, 4], 3),
+        (&[5, 7, 7], 7),
+        (&[2, 10, 10, 3], 10),
+        (&[13, 13], 13),
+        (&[15, 15, 2], 15),
     ];
     for (radices, cluster) in cases {
         let n = radices.iter().map(|&r| u64::from(r)).product();

@@ -79,7 +79,7 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
     let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
     let (most, alone) = (most_points(pass, limits), most_alone(pass, limits));
     let mut best: Option<Choice> = None;
-    for cluster in cluster_sizes(limits).filter(|&size| size == 1 || pass.takes_cluster()) {
+    for cluster in sizes(pass, limits) {
         let mut seen = Vec::new();
         for wanted in BATCHES {
             let spreads = spreads(pass, wanted);
@@ -91,7 +91,8 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
             // What one block holds with ease needs no others.
             let small = cluster > 1 && (held <= most / 4 || points < most / ALONE);
             for batch in spreads {
-                if small || seen.contains(&batch) {
+                let several = batch.iter().any(|&held| held > 1);
+                if small || seen.contains(&batch) || (several && !cluster.is_power_of_two()) {
                     continue;
                 }
                 let held = points * batch.iter().product::<u64>();
@@ -125,8 +126,7 @@ pub fn assess(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Choice> {
     let held = batch.iter().try_fold(points, |all, &held| all.checked_mul(held))?;
     let own = held / u64::from((*cluster).max(1));
     let room = if held == points { most_alone(pass, limits) } else { most_points(pass, limits) };
-    let known = cluster_sizes(limits).any(|size| size == *cluster)
-        && (*cluster == 1 || pass.takes_cluster())
+    let known = sizes(pass, limits).contains(cluster)
         && spreads(pass, wanted).contains(batch)
         && own <= room
         && thread_counts(pass, own, *cluster, limits).contains(threads);
@@ -252,10 +252,25 @@ fn by_threads(versions: &[Pass], alone: &[usize], limits: &Limits) -> BTreeMap<u
     all
 }
 
-/// Blocks that may hold a tile together on the device.
+/// Blocks that may hold a tile together on the device, whatever its shape.
 pub fn cluster_sizes(limits: &Limits) -> impl Iterator<Item = u32> + use<> {
-    let most = if limits.bulk_copy { limits.max_cluster } else { 1 };
-    [1, 2, 4, 8, 16].into_iter().filter(move |&size| size <= most.max(1))
+    line_cluster_sizes(limits).filter(|size| size.is_power_of_two())
+}
+
+/// Blocks that may hold a line together on the device.
+pub fn line_cluster_sizes(limits: &Limits) -> impl Iterator<Item = u32> + use<> {
+    1..=if limits.bulk_copy { limits.max_cluster.max(1) } else { 1 }
+}
+
+/// Blocks that may hold a tile of a pass together: for a line, radices that it has twice are sizes too.
+fn sizes(pass: &Pass, limits: &Limits) -> Vec<u32> {
+    let twice = |size: u32| match &pass.axes[..] {
+        [line] => line.method.radices().iter().filter(|&&radix| radix == size).count() > 1,
+        _ => false,
+    };
+    line_cluster_sizes(limits)
+        .filter(|&size| size == 1 || (pass.takes_cluster() && (size.is_power_of_two() || twice(size))))
+        .collect()
 }
 
 /// Spreads a number of transforms over the repeated dimensions, those with the shortest steps first: whole

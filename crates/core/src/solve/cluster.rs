@@ -29,7 +29,7 @@ impl Solver for Cluster {
             return Vec::new();
         }
         let mut plans = Vec::new();
-        for size in planner.clusters() {
+        for size in planner.line_clusters() {
             let square = u64::from(size) * u64::from(size);
             if !n.is_multiple_of(square) || n / u64::from(size) > planner.max_points() {
                 continue;
