@@ -218,6 +218,11 @@ impl Lowering<'_> {
     /// rank: which register goes to which block is known here.
     pub(super) fn remote_exchange(&mut self, held: &Held, from: &Layout, to: &Layout) -> Held {
         let Some(Cluster { cut, tile, filled, .. }) = self.cluster else { return held.clone() };
+        if self.cluster.as_ref().is_some_and(|cluster| !cluster.announced) {
+            // The first frequency of a group is the sum of its points.
+            let sums = held.iter().map(|group| group[..1].to_vec()).collect();
+            self.announce_room(&sums);
+        }
         self.await_room();
         // Packed: threads of one number write and read in the same order, which no bank minds.
         let mut strides = vec![0; self.digits.all.len()];
@@ -291,9 +296,16 @@ impl Lowering<'_> {
         }
     }
 
-    /// Says to all blocks of the cluster that this one has read what lies where its part of the tile will come in. Called
-    /// as soon as it has, so that the word is on its way while the stage before the exchange computes.
-    pub(super) fn announce_room(&mut self, held: &Held) {
+    /// Announces room as soon as the stage before the exchange has its points, so that the word is on its way while it
+    /// computes. Not where numbers of 16 bits are converted, whose kernels have no register to spare.
+    pub(super) fn announce_early(&mut self, held: &Held) {
+        if [self.pass.src, self.pass.dst].iter().all(|side| side.storage.real_bytes() >= 4) {
+            self.announce_room(held);
+        }
+    }
+
+    /// Says to all blocks of the cluster that this one has read what lies where its part of the tile will come in.
+    fn announce_room(&mut self, held: &Held) {
         let Some(Cluster { size, free, .. }) = self.cluster else { return };
         if self.exchanges == 0 && !self.pass.in_place() && !self.staged(false) {
             return;
@@ -304,15 +316,13 @@ impl Lowering<'_> {
         // follows from all that the thread loaded is there.
         let lane = self.b.rem_const(self.threads.index, self.subgroup, u64::from(self.threads.count) - 1);
         let limit = self.b.u32(size);
-        let mut go = self.b.cmp(Cmp::Lt, lane, limit);
+        let one_each = self.b.cmp(Cmp::Lt, lane, limit);
         let never = self.b.u32(NEVER);
-        for group in held {
-            let loaded = self.follows(group);
-            let single = self.b.convert(Type::F32, loaded);
-            let whole = self.b.convert(Type::U32, single);
-            let loaded = self.b.cmp(Cmp::Ne, whole, never);
-            go = self.b.pure(Op::And, Type::Bool, &[go, loaded]);
-        }
+        let loaded = self.follows(held);
+        let single = self.b.convert(Type::F32, loaded);
+        let whole = self.b.convert(Type::U32, single);
+        let loaded = self.b.cmp(Cmp::Ne, whole, never);
+        let go = self.b.pure(Op::And, Type::Bool, &[one_each, loaded]);
         self.b.when(go, |b| {
             let far = remote(b, free, lane);
             b.effect(Op::BarrierArrive, &[far]);
@@ -322,21 +332,21 @@ impl Lowering<'_> {
         }
     }
 
-    /// A number that follows from every point of a group: the real part and the imaginary one come by the same load.
-    fn follows(&mut self, group: &[Cx]) -> Value {
+    /// A number that follows from every point: the real part and the imaginary one come by the same load.
+    fn follows(&mut self, held: &Held) -> Value {
         // The bits of two singles for one double are none of its own.
         let bits = match self.real {
             Type::F32 => Some(Type::U32),
             Type::F64 if self.pass.precision != Precision::DoubleSingle => Some(Type::U64),
             _ => None,
         };
-        let reals: Vec<Value> = group.iter().map(|x| x.re).collect();
+        let reals: Vec<Value> = held.iter().flatten().map(|x| x.re).collect();
         let Some(bits) = bits else {
-            return reals.into_iter().reduce(|a, b| self.b.add(a, b)).expect("a group has points");
+            return reals.into_iter().reduce(|a, b| self.b.add(a, b)).expect("a tile has points");
         };
         let words: Vec<Value> =
             reals.into_iter().map(|real| self.b.pure(Op::Bitcast, bits, &[real])).collect();
-        words.into_iter().reduce(|a, b| self.b.binary(Op::Or, a, b)).expect("a group has points")
+        words.into_iter().reduce(|a, b| self.b.binary(Op::Or, a, b)).expect("a tile has points")
     }
 
     /// Waits until all blocks of the cluster have started, and have announced their room where any needs to.

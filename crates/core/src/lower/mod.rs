@@ -391,7 +391,7 @@ impl<'a> Lowering<'a> {
                 current = layout;
             }
             if cut.is_some_and(|cut| cut.stage == i + 1) {
-                self.announce_room(&held);
+                self.announce_early(&held);
             }
             let twiddle = i + 1 == stages.len() && self.twiddles_points();
             if cut.is_some_and(|cut| cut.stage != i + 1) && !twiddle {
