@@ -69,7 +69,7 @@ impl Model<'_> {
         let exchange = if self.cluster > 1 {
             let size = self.elements * self.bytes;
             cluster::hand_over(self.cluster, self.stages.len(), uneven, size)
-                + cluster::odd(self.cluster, took.blocks)
+                + cluster::odd(self.cluster, took.blocks, took.per_thread)
                 + cluster::folds(self.folds, (self.axes > 1, self.several), self.cluster, took.blocks)
         } else {
             HELD * doubled(32.0)

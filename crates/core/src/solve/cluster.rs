@@ -28,8 +28,22 @@ impl Solver for Cluster {
         if n <= planner.max_points() / 4 {
             return Vec::new();
         }
+        let (even, odd): (Vec<u32>, Vec<u32>) =
+            planner.line_clusters().partition(|size| size.is_power_of_two());
+        let mut plans = Self::by(&even, n, planner);
+        // Other numbers of blocks are worth it only where one block cannot hold the line.
+        if n > planner.max_points() {
+            plans.extend(Self::by(&odd, n, planner));
+        }
+        plans
+    }
+}
+
+impl Cluster {
+    /// By clusters of these sizes, in as few stages as can be or one more.
+    fn by(sizes: &[u32], n: u64, planner: &Planner<'_>) -> Vec<Plan> {
         let mut plans = Vec::new();
-        for size in planner.line_clusters() {
+        for &size in sizes {
             let square = u64::from(size) * u64::from(size);
             if !n.is_multiple_of(square) || n / u64::from(size) > planner.max_points() {
                 continue;
