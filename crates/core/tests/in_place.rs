@@ -64,7 +64,9 @@ fn transforms_without_workspace_are_right() {
                     let what = format!("{n} {precision:?} {i} {}", limits.name);
                     let program = compile(&problem, &limits).unwrap_or_else(|e| panic!("{what}: {e}"));
                     assert!(without_workspace(&program), "{what}");
-                    assert!(program.launches.len() > 1, "{what} is a test of several passes");
+                    // 900 points fit 10 or 15 blocks together, whose blocks read in place what others are to write.
+                    let shared = program.kernels.iter().all(|kernel| kernel.cluster > 1);
+                    assert!(shared || program.launches.len() > 1, "{what} is a test of several passes");
                     check(&problem, &program, &limits, &what);
                 }
             }
