@@ -12,7 +12,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use warpfft::core::kernel::Op;
-use warpfft::core::lower::{self, Walk, cluster::Cut, tile::Tile};
+use warpfft::core::lower::tile::{self, Tile};
+use warpfft::core::lower::{self, Walk, cluster::Cut};
 use warpfft::core::pass::{Method, Pass};
 use warpfft::core::problem::Problem;
 use warpfft::core::program::{Compiled, Program};
@@ -47,7 +48,7 @@ fn main() -> Outcome {
         for (axis, list) in pass.axes.iter_mut().zip(radices.iter().flat_map(|all| all.split('/'))) {
             axis.method = Method::MixedRadix(list.split(',').map(str::parse).collect::<Result<_, _>>()?);
         }
-        for cluster in [1, 2, 4, 8, 16] {
+        for cluster in tile::line_cluster_sizes(&limits) {
             for threads in [64, 128, 192, 256, 384, 512, 1024] {
                 let tile = Tile { threads, cluster, batch: vec![1; pass.batch.len()] };
                 if (cluster == 1 || Cut::of(&pass, &tile).is_some()) && fits(&pass, &tile, &limits) {
