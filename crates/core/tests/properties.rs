@@ -113,11 +113,7 @@ fn the_explanation_is_of_the_program() {
 fn random_digits(rng: &mut impl Rng) -> Digits {
     let count = rng.random_range(1..=5);
     let digit = |size| Digit { size, ..Digit::STILL };
-    Digits {
-        all: (0..count).map(|_| digit(rng.random_range(2..=9))).collect(),
-        stages: Vec::new(),
-        upper: vec![None; count],
-    }
+    Digits::new((0..count).map(|_| digit(rng.random_range(2..=9))).collect(), Vec::new())
 }
 
 fn random_layout(digits: &Digits, rng: &mut impl Rng) -> Layout {

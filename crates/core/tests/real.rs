@@ -190,6 +190,19 @@ fn clusters_share_out_the_lines() {
 }
 
 #[test]
+fn clusters_keep_mirror_images_together() {
+    // Digits of two for each block, on the side of the frequencies and on the other.
+    check_both_ways(&Fft::new([256]), &[&[4, 4, 2, 4]], 2);
+    check_both_ways(&Fft::new([1024]), &[&[8, 8, 8]], 4);
+    check_both_ways(&Fft::new([2048]), &[&[4, 16, 8, 2]], 8);
+    check_both_ways(&Fft::new([2048]), &[&[2, 8, 16, 4]], 8);
+    check_both_ways(&Fft::new([640]), &[&[5, 8, 4, 2]], 4);
+    check_both_ways(&Fft::new([1024]).in_place(), &[&[8, 8, 8]], 4);
+    // An odd number of turns: images are fetched.
+    check_both_ways(&Fft::new([384]), &[&[2, 8, 4, 3]], 4);
+}
+
+#[test]
 fn clusters_share_out_planes_and_volumes() {
     check_both_ways(&Fft::new([16, 32]), &[&[4, 4], &[4, 4]], 4);
     check_both_ways(&Fft::new([12, 24]), &[&[3, 4], &[4, 3]], 2);
@@ -228,6 +241,23 @@ fn layouts() {
         for kind in RealKind::ALL {
             check(&build(strided([3, 40], [2, 31]).offsets(7, 3).r2r([kind]).scale(0.5)), &limits);
             check(&build(strided([5, 1], [5, 1]).r2r([kind]).orthogonal()), &limits);
+        }
+    }
+}
+
+/// Long enough that a thread has several items, from the last address down to the first.
+#[test]
+fn long_lines_backward() {
+    let limits = Limits::h200();
+    for n in [1000, 2048, 4095] {
+        let half = n / 2 + 1;
+        let strided = |is: u64, os: u64| {
+            Fft::guru(&[Dim::new(n, -1, -1)], &[Dim::new(2, is as i64, os as i64)]).offsets(is - 1, os - 1)
+        };
+        check(&build(strided(n, half).r2c()), &limits);
+        check(&build(strided(half, n).c2r()), &limits);
+        for kind in RealKind::ALL {
+            check(&build(strided(n, n).r2r([kind])), &limits);
         }
     }
 }

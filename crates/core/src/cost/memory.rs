@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::lower::cluster::{Cut, Dealt};
+use crate::lower::cluster::Cut;
+use crate::lower::dealt::Dealt;
 use crate::lower::digits::{Digit, Digits};
 use crate::lower::tile::Tile;
 use crate::math::factor::gcd;

@@ -8,9 +8,10 @@
 //! memory. A block waits for both barriers before it ends, so nothing can reach it after.
 
 use crate::kernel::{Builder, Cache, Cmp, Cx, Op, Space, Special, Type, Value};
-use crate::pass::{Method, Pass};
+use crate::pass::{Carry, Method, Pass, Way};
 use crate::problem::Precision;
 
+use super::dealt::Reflected;
 use super::digits::{Digits, Layout};
 use super::tile::Tile;
 use super::{Held, Lowering};
@@ -24,8 +25,19 @@ pub const TICKET_BYTES: u32 = 16;
 /// A bit pattern that no conversion from single precision gives: beyond 2^24 the low bits are zero, or all are one.
 const NEVER: u32 = u32::MAX - 1;
 
-/// Bytes of rows, digits next to the exchange, digits that stay whole.
-type Score = (u64, bool, usize);
+/// Bytes of rows, mirror images are where they are wanted, digits next to the exchange, digits that stay whole.
+type Score = (u64, bool, bool, usize);
+
+/// On which side the blocks of a cluster hold frequencies together with their mirror images where they can, if on any:
+/// lines by themselves fold them there.
+fn reflects(pass: &Pass, tile: &Tile) -> Option<bool> {
+    let line = pass.axes.len() == 1 && tile.cluster.is_power_of_two();
+    let halves = |writes: bool| {
+        let fold = pass.ends[usize::from(writes)];
+        fold.is_some_and(|fold| matches!(fold.carry, Carry::Halves)) && pass.way(writes) == Way::Bins
+    };
+    [false, true].into_iter().find(|&writes| line && halves(writes))
+}
 
 /// Where the tile of a cluster changes hands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,16 +61,28 @@ impl Cut {
         let whole = Digits::of(pass, tile);
         let stages: usize = whole.stages.iter().map(Vec::len).sum();
         let bytes = pass.precision.complex_bytes();
-        // Within one dimension whole digits are to be had by choosing the radices.
+        // Within one dimension whole digits are to be had by choosing the radices. Of lines that fold, digits of two for each
+        // block keep mirror images together.
+        let reflects = reflects(pass, tile);
         let divisible = |&d: &usize| {
             let size = whole.all[d].size;
-            size == tile.cluster || (pass.axes.len() > 1 && size.is_multiple_of(tile.cluster))
+            size == tile.cluster
+                || (pass.axes.len() > 1 && size.is_multiple_of(tile.cluster))
+                || (reflects.is_some() && size == 2 * tile.cluster)
         };
         let mut best: Option<(Score, (Digits, Self))> = None;
         for early in (0..stages).filter(divisible) {
             for late in (early + 1..stages).filter(divisible) {
                 let mut digits = whole.clone();
                 let (after, before) = (digits.cut(early, tile.cluster), digits.cut(late, tile.cluster));
+                if let Some(writes) = reflects {
+                    let (block, low) = if writes { (after, early) } else { (before, late) };
+                    let held = &digits.all[block];
+                    let turn = i64::from(held.size) * if writes { held.output } else { held.input };
+                    let points = pass.axes[0].dim.n as i64;
+                    digits.reflected =
+                        Some(Reflected { block, low }).filter(|_| block != low && points % (2 * turn) == 0);
+                }
                 let row = |without: usize, side: &[i64]| {
                     let order = digits.by_stride(&[Some(without)], side);
                     (digits.run(&order, side) * bytes).min(ROW_BYTES)
@@ -66,7 +90,8 @@ impl Cut {
                 let read = row(before, &digits.weights(|digit| digit.is));
                 let written = row(after, &digits.weights(|digit| digit.os));
                 let uncut = [after == early, before == late].iter().filter(|&&is| is).count();
-                let score = (read.min(64) + read + written, late == early + 1, uncut);
+                let apart = reflects.is_some() && digits.reflected.is_none();
+                let score = (read.min(64) + read + written, !apart, late == early + 1, uncut);
                 if best.as_ref().is_none_or(|(least, _)| score > *least) {
                     best = Some((score, (digits, Self { before, after, stage: early + 1 })));
                 }
@@ -86,76 +111,6 @@ impl Cut {
     /// Digit that spells the rank while a stage runs.
     pub fn block(self, stage: usize) -> usize {
         if stage < self.stage { self.before } else { self.after }
-    }
-}
-
-/// How the blocks of a cluster share out an axis: a digit of its index spells the rank, and a block counts what it holds
-/// without that digit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dealt {
-    /// The axis.
-    pub axis: usize,
-    /// Weight of the digit in the axis's index.
-    pub weight: u64,
-    /// Blocks of the cluster.
-    pub size: u64,
-}
-
-impl Dealt {
-    /// How the axis is shared out whose digit spells the rank where a pass reads, or where it writes.
-    pub fn of(pass: &Pass, digits: &Digits, cut: Cut, writes: bool) -> Option<Self> {
-        let digit = &digits.all[if writes { cut.after } else { cut.before }];
-        let axis = digit.axis?;
-        let dim = &pass.axes[axis].dim;
-        let weight = if writes { digit.os / dim.os } else { digit.is / dim.is };
-        Some(Self { axis, weight: weight.unsigned_abs(), size: u64::from(digit.size) })
-    }
-
-    /// Indices below `count` that the first block holds, which holds the most.
-    pub const fn held(&self, count: u64) -> u64 {
-        let (turns, rest) = (count / (self.weight * self.size), count % (self.weight * self.size));
-        turns * self.weight + if rest < self.weight { rest } else { self.weight }
-    }
-
-    /// Weight of a digit of the axis in what a block counts; 0 of the one that spells the rank.
-    pub const fn own_weight(&self, weight: u64) -> u64 {
-        if weight < self.weight {
-            weight
-        } else if weight == self.weight {
-            0
-        } else {
-            weight / self.size
-        }
-    }
-
-    /// The block that holds an index, at most `most`; of other numbers, which threads have that have nothing to do, some
-    /// block of the cluster.
-    pub(super) fn rank(&self, b: &mut Builder, index: Value, most: u64) -> Value {
-        let above = b.div_const(index, self.weight as u32, most);
-        let last = b.u32(self.size as u32 - 1);
-        if self.size.is_power_of_two() {
-            return b.binary(Op::And, above, last);
-        }
-        let rank = b.rem_const(above, self.size as u32, most / self.weight);
-        b.binary(Op::Min, rank, last)
-    }
-
-    /// What the block that holds an index, at most `most`, counts it as.
-    pub(super) fn own(&self, b: &mut Builder, index: Value, most: u64) -> Value {
-        let below = b.rem_const(index, self.weight as u32, most);
-        let turn = b.div_const(index, (self.weight * self.size) as u32, most);
-        let turns = b.mul_const(turn, self.weight);
-        b.add(turns, below)
-    }
-
-    /// The index that a block counts as `own`, at most `most`.
-    pub(super) fn index(&self, b: &mut Builder, own: Value, most: u64, rank: Value) -> Value {
-        let below = b.rem_const(own, self.weight as u32, most);
-        let turn = b.div_const(own, self.weight as u32, most);
-        let above = b.mul_const(turn, self.size);
-        let above = b.add(above, rank);
-        let above = b.mul_const(above, self.weight);
-        b.add(above, below)
     }
 }
 
@@ -217,7 +172,7 @@ impl Lowering<'_> {
     /// Moves the tile between the blocks of the cluster. The digit in the registers, or its upper part, becomes the
     /// rank: which register goes to which block is known here.
     pub(super) fn remote_exchange(&mut self, held: &Held, from: &Layout, to: &Layout) -> Held {
-        let Some(Cluster { cut, tile, filled, .. }) = self.cluster else { return held.clone() };
+        let Some(Cluster { cut, size, tile, filled, .. }) = self.cluster else { return held.clone() };
         if self.cluster.as_ref().is_some_and(|cluster| !cluster.announced) {
             // The first frequency of a group is the sum of its points.
             let sums = held.iter().map(|group| group[..1].to_vec()).collect();
@@ -235,9 +190,12 @@ impl Lowering<'_> {
         self.exchanges += 1;
         let ranks = self.digits.weights(|_| 0);
         let ranks: Vec<i64> = (0..ranks.len()).map(|d| i64::from(d == cut.after)).collect();
+        let reflected = self.digits.reflected.filter(|own| own.block == cut.after);
         let place = |this: &Self, r| {
             let offset = this.digits.at_register(from.register, &strides, r);
-            (this.digits.at_register(from.register, &ranks, r) as u32, offset)
+            let rank = this.digits.at_register(from.register, &ranks, r) as u32;
+            let flips = reflected.is_some_and(|own| r as u32 % this.digits.all[own.low].size == 1);
+            (if flips { size - 1 - rank } else { rank }, offset)
         };
         let places: Vec<(u32, i64)> =
             (0..from.registers(&self.digits) as usize).map(|r| place(self, r)).collect();

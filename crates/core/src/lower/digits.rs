@@ -8,6 +8,7 @@
 use crate::kernel::{Builder, Op, Type, Value};
 use crate::pass::{Axis, Method, Pass, PassDim};
 
+use super::dealt::Reflected;
 use super::tile::Tile;
 
 /// One digit of the tile with its weight in every linear map.
@@ -104,6 +105,8 @@ pub struct Digits {
     pub stages: Vec<Vec<usize>>,
     /// The digit that continues a stage's where a cluster has cut it in two: both lie in registers in that stage.
     pub upper: Vec<Option<usize>>,
+    /// Where the rank is reflected.
+    pub reflected: Option<Reflected>,
 }
 
 impl Digits {
@@ -161,7 +164,7 @@ impl Digits {
     /// Digits of which none is cut.
     pub fn new(all: Vec<Digit>, stages: Vec<Vec<usize>>) -> Self {
         let upper = vec![None; all.len()];
-        Self { all, stages, upper }
+        Self { all, stages, upper, reflected: None }
     }
 
     /// Cuts a stage's digit, so that its upper part takes `size` values, and gives the upper part.
@@ -347,11 +350,26 @@ impl Layout {
         if let (Some(d), Some(rank)) = (self.block, threads.rank)
             && weights[d] != 0
         {
-            let rank = b.convert(ty, rank);
-            let term = b.mul_const(rank, weights[d] as u64 & mask);
+            let spelled = self.spelled(b, digits, threads, slot, rank);
+            let spelled = b.convert(ty, spelled);
+            let term = b.mul_const(spelled, weights[d] as u64 & mask);
             sum.thread = Some(sum.thread.map_or(term, |sum| b.add(sum, term)));
         }
         sum
+    }
+
+    /// The digit that a block's rank spells, for the group in a slot.
+    fn spelled(&self, b: &mut Builder, digits: &Digits, threads: Threads, slot: u32, rank: Value) -> Value {
+        let Some(Reflected { block, low }) = digits.reflected.filter(|own| Some(own.block) == self.block)
+        else {
+            return rank;
+        };
+        let mut weights = vec![0; digits.all.len()];
+        weights[low] = 1;
+        let at = self.linear(b, digits, threads, slot, &weights, Type::U32);
+        let low = at.thread.unwrap_or_else(|| b.u32(0));
+        let low = b.add_const(low, at.constant as u64);
+        Reflected::flipped(b, rank, low, digits.all[block].size)
     }
 }
 

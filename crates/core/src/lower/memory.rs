@@ -13,7 +13,7 @@ use super::writes::Write;
 use super::{Held, Lowering, Slot, stored};
 
 /// Constant distances beyond this are added to the pointer: emitted offsets are signed 32-bit bytes.
-const MAX_OFFSET: i64 = 1 << 27;
+pub(super) const MAX_OFFSET: i64 = 1 << 27;
 
 /// One side of a pass as the kernel sees it.
 pub(super) struct Side {

@@ -4,6 +4,7 @@
 mod caching;
 pub mod cluster;
 mod coprime;
+pub mod dealt;
 pub mod digits;
 pub mod exchange;
 mod filter;
@@ -122,6 +123,8 @@ pub(crate) struct Lowering<'a> {
     piecewise: bool,
     /// A stage that each group goes through when it is written, so that its registers are free for the next.
     late: Option<Stage>,
+    /// Indices of folds that are sums.
+    sums: fold::index::Sums,
     conflicts: f64,
     exchanges: u32,
 }
@@ -235,6 +238,7 @@ impl<'a> Lowering<'a> {
             piecewise: false,
             late: None,
             told_apart: (pass.precision == Precision::DoubleSingle && pass.broadcasts()).then_some(0),
+            sums: fold::index::Sums::default(),
             conflicts: 1.0,
             exchanges: 0,
         }

@@ -43,15 +43,21 @@ impl Cluster {
     /// By clusters of these sizes, in as few stages as can be or one more.
     fn by(sizes: &[u32], n: u64, planner: &Planner<'_>) -> Vec<Plan> {
         let mut plans = Vec::new();
-        for &size in sizes {
-            let square = u64::from(size) * u64::from(size);
+        // Twice as large on one side, a digit keeps mirror images of lines that fold in one block.
+        let pairs = |&size: &u32| {
+            let folds = size.is_power_of_two() && n > planner.max_points();
+            let more = if folds { vec![[2 * size, size], [size, 2 * size]] } else { Vec::new() };
+            std::iter::once([size, size]).chain(more)
+        };
+        for middle in sizes.iter().flat_map(pairs) {
+            let (square, size) = (middle.map(u64::from).iter().product(), middle[0].min(middle[1]));
             if !n.is_multiple_of(square) || n / u64::from(size) > planner.max_points() {
                 continue;
             }
             let ends = n / square;
             for first in (2..ends).filter(|first| ends.is_multiple_of(*first)) {
                 let (Some(first), Some(last)) = (split(first), split(ends / first)) else { continue };
-                let radices = [&first[..], &[size, size], &last].concat();
+                let radices = [&first[..], &middle, &last].concat();
                 plans.push(Plan::MixedRadix(radices));
             }
         }

@@ -86,7 +86,7 @@ impl Lowering<'_> {
             RealKind::Dst1 => {
                 let y = self.b.mul(x.im, scale_of);
                 let y = self.b.neg(y);
-                let before = self.b.add_const(bin.at, u64::from(u32::MAX));
+                let before = self.shifted(bin.at, -1);
                 self.put_real(line, before, y, paired);
             }
             RealKind::Dct2 | RealKind::Dst2 => {
@@ -95,9 +95,11 @@ impl Lowering<'_> {
                 let edge = if orthogonal { self.first_of_bins(bin, edge, scale_of) } else { edge };
                 let (re, im) = (self.b.mul(x.re, edge), self.b.mul(x.im, scale_of));
                 let im = self.b.neg(im);
-                let one = self.b.u32(1);
-                let [first, second] =
-                    if sine { [self.b.sub(mirror, one), self.b.sub(bin.at, one)] } else { [bin.at, mirror] };
+                let [first, second] = if sine {
+                    [self.shifted(mirror, -1), self.shifted(bin.at, -1)]
+                } else {
+                    [bin.at, mirror]
+                };
                 self.put_real(line, first, re, bin.on);
                 self.put_real(line, second, im, paired);
             }
@@ -179,6 +181,9 @@ impl Lowering<'_> {
     /// Where the mirror image of a point stands.
     fn image(&mut self, points: u64, k: Value) -> Value {
         let mirror = self.mirrored(points, k);
+        if self.split(k).1 > 0 {
+            return mirror;
+        }
         let inner = self.is_not(k, 0);
         self.b.select(inner, mirror, k)
     }
@@ -335,9 +340,8 @@ impl Lowering<'_> {
         // The mirror image of frequency 0 lies beyond the line, and counts as 0.
         let behind = self.is_not(at, 0);
         let behind = self.also(on, behind);
-        let one = self.b.u32(1);
         let [first, second] = if kind == RealKind::Dst3 {
-            [self.b.sub(mirror, one), self.b.sub(at, one)]
+            [self.shifted(mirror, -1), self.shifted(at, -1)]
         } else {
             [at, mirror]
         };

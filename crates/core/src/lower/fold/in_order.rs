@@ -9,7 +9,7 @@ use super::Item;
 impl Lowering<'_> {
     /// The two reals of an item, which is a point.
     pub(super) fn in_order_taken(&mut self, item: &Item) -> Vec<Value> {
-        let first = self.b.mul_const(item.index, 2);
+        let first = self.doubled(item.index);
         self.get_pair(&item.own.lines[0], first, item.on).to_vec()
     }
 
@@ -23,7 +23,7 @@ impl Lowering<'_> {
     pub(super) fn in_order_out(&mut self, item: &Item) {
         let x = self.get_point(&item.own.points, item.index, item.on);
         let x = self.b.cscale(x, self.pass.scale);
-        let first = self.b.mul_const(item.index, 2);
+        let first = self.doubled(item.index);
         self.put_pair(&item.own.lines[0], first, [x.re, x.im], item.on);
     }
 }

@@ -7,6 +7,7 @@ mod applied;
 mod bins;
 mod ends;
 mod in_order;
+pub(super) mod index;
 mod port;
 pub(super) mod rows;
 mod samples;
@@ -20,7 +21,7 @@ use crate::pass::{Fold, Way};
 use crate::problem::Direction;
 
 use super::Lowering;
-use super::cluster::Dealt;
+use super::dealt::Dealt;
 use super::digits::{Digit, Digits, Layout};
 use ends::Ends;
 use rows::Rows;
@@ -126,6 +127,7 @@ impl Lowering<'_> {
     fn fold(&mut self, writes: bool, points: Points) {
         let Some(fold) = self.end(writes) else { return };
         let way = self.pass.way(writes);
+        self.share_pointers(&fold, way, writes);
         let alone = self.pass.axes.is_empty();
         let digits = if alone {
             self.digits.clone()
@@ -220,7 +222,9 @@ impl Lowering<'_> {
         let mut index = self.number(layout, slot, counts);
         if alone {
             let start = self.b.convert(Type::U32, self.origin[0]);
-            index = self.b.add(start, index);
+            let (thread, by) = self.split(index);
+            let first = self.b.add(start, thread);
+            index = self.shifted(first, by);
         }
         let mut others: Vec<Value> = (0..folded.unwrap_or(0))
             .map(|axis| self.number(layout, slot, |digit| digit.axis == Some(axis)))
@@ -233,7 +237,13 @@ impl Lowering<'_> {
             } else {
                 (&mut others[dealt.axis], self.pass.axes[dealt.axis].dim.n / dealt.size)
             };
-            *own = dealt.index(&mut self.b, *own, most - 1, rank);
+            let (thread, by) = self.split(*own);
+            *own = if by % dealt.weight as i64 == 0 {
+                let first = dealt.index(&mut self.b, thread, most - 1, rank);
+                self.shifted(first, by * dealt.size as i64)
+            } else {
+                dealt.index(&mut self.b, *own, most - 1, rank)
+            };
             if dealt.axis == folded && !count.is_multiple_of(dealt.weight * dealt.size) {
                 let count = self.b.u32(count as u32);
                 let below = self.b.cmp(Cmp::Lt, index, count);
@@ -264,7 +274,7 @@ impl Lowering<'_> {
         let weights = self.digits.weights(|digit| i64::from(counts(digit)) * digit.number.max(1));
         let at = self.linear(layout, slot, &weights);
         let thread = at.thread.unwrap_or_else(|| self.b.u32(0));
-        self.b.add_const(thread, at.constant as u64)
+        self.shifted(thread, at.constant)
     }
 
     /// `-k` on an axis.

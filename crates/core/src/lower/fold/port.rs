@@ -1,7 +1,9 @@
 //! A line of elements that are reached by a computed index: in memory, or in the block's own array.
 
-use crate::kernel::{Cache, Cx, Op, Space, Type, Value};
-use crate::lower::cluster::{Dealt, remote};
+use crate::kernel::{Cache, Cmp, Cx, Op, Space, Type, Value};
+use crate::lower::cluster::remote;
+use crate::lower::dealt::Dealt;
+use crate::lower::memory::MAX_OFFSET;
 use crate::lower::{Lowering, Slot};
 use crate::pass::TableKind;
 use crate::problem::{Format, Precision};
@@ -42,6 +44,8 @@ pub(super) enum Holder {
     Part(Dealt, u64),
     /// The line is shared out, its indices at most so large.
     Shared(Dealt, u64),
+    /// The same, and what is asked for is another block's.
+    Elsewhere(Dealt, u64),
     /// All of the line is the block's of that rank.
     Other(Value),
 }
@@ -65,14 +69,26 @@ pub(super) fn masked(ty: Type, distance: i64) -> u64 {
 }
 
 impl Lowering<'_> {
-    fn pointers_at(&mut self, port: &Port, index: Value) -> Vec<Value> {
+    /// Pointers for the element of an index, and how many reals beyond them it lies.
+    fn pointers_at(&mut self, port: &Port, index: Value) -> (Vec<Value>, i32) {
         let ty = self.b.ty(port.base);
+        let sum = self.split(index);
+        let whole = |by: i64| match port.holder {
+            Holder::Own | Holder::Other(_) => Some(by),
+            Holder::Part(dealt, _) | Holder::Shared(dealt, _) | Holder::Elsewhere(dealt, _) => {
+                dealt.own_distance(by)
+            }
+        };
+        // What a mirror image starts from may be one beyond the line: backward, that is before the array.
+        let apart = whole(sum.1).filter(|_| port.stride > 0).map(|by| by * port.stride);
+        let apart = apart.filter(|by| by.abs() <= MAX_OFFSET);
+        let (start, offset) = apart.map_or((index, 0), |offset| (sum.0, offset as i32));
         let (own, rank) = match port.holder {
-            Holder::Own => (index, None),
-            Holder::Other(rank) => (index, Some(rank)),
-            Holder::Part(dealt, most) => (dealt.own(&mut self.b, index, most), None),
-            Holder::Shared(dealt, most) => {
-                (dealt.own(&mut self.b, index, most), Some(dealt.rank(&mut self.b, index, most)))
+            Holder::Own => (start, None),
+            Holder::Other(rank) => (start, Some(rank)),
+            Holder::Part(dealt, most) => (dealt.own(&mut self.b, start, most), None),
+            Holder::Shared(dealt, most) | Holder::Elsewhere(dealt, most) => {
+                (dealt.own(&mut self.b, start, most), Some(dealt.rank(&mut self.b, start, most)))
             }
         };
         let own = self.b.convert(ty, own);
@@ -82,18 +98,42 @@ impl Lowering<'_> {
             let ptr = self.b.addr(space, at);
             rank.map_or(ptr, |rank| remote(&mut self.b, ptr, rank))
         });
-        pointers.collect()
+        (pointers.collect(), offset)
+    }
+
+    /// A line of which nearly all that is asked for is the block's own, as two: where that is so, and where it is not.
+    fn near_and_far(&mut self, port: &Port, index: Value, on: Option<Value>) -> Option<[(Port, Value); 2]> {
+        let Holder::Shared(dealt, most) = port.holder else { return None };
+        if !dealt.reflected {
+            return None;
+        }
+        let (start, by) = self.split(index);
+        let start = if dealt.own_distance(by).is_some() { start } else { index };
+        let rank = dealt.rank(&mut self.b, start, most);
+        let own = self.threads.rank.expect("the blocks of a cluster know their ranks");
+        let of = |holder| Port { holder, ..port.clone() };
+        let both = [(Cmp::Eq, Holder::Part(dealt, most)), (Cmp::Ne, Holder::Elsewhere(dealt, most))];
+        Some(both.map(|(is, holder)| {
+            let there = self.b.cmp(is, rank, own);
+            let there = on.map_or(there, |on| self.b.pure(Op::And, Type::Bool, &[on, there]));
+            (of(holder), there)
+        }))
     }
 
     /// The complex element at an index; 0 where `on` does not hold.
     pub(super) fn get_point(&mut self, port: &Port, index: Value, on: Option<Value>) -> Cx {
+        if let Some(both) = self.near_and_far(port, index, on) {
+            let near = both[0].1;
+            let [x, y] = both.map(|(port, there)| self.get_point(&port, index, Some(there)));
+            return Cx { re: self.b.select(near, x.re, y.re), im: self.b.select(near, x.im, y.im) };
+        }
         let (place, on) = self.sought(port, index, on);
-        let pointers = self.pointers_at(port, place);
+        let (pointers, offset) = self.pointers_at(port, place);
         let x = if let [re, im] = pointers[..] {
-            let mut part = |ptr| self.get(ptr, 0, 1, port.cache, on)[0];
+            let mut part = |ptr| self.get(ptr, offset, 1, port.cache, on)[0];
             Cx { re: part(re), im: part(im) }
         } else {
-            let x = self.get(pointers[0], 0, 2, port.cache, on);
+            let x = self.get(pointers[0], offset, 2, port.cache, on);
             Cx { re: x[0], im: x[1] }
         };
         self.read_through(port, index, x, on)
@@ -101,54 +141,57 @@ impl Lowering<'_> {
 
     /// The complex elements of a line and of its twin at an index; 0 where `on` does not hold.
     pub(super) fn get_twins(&mut self, port: &Port, index: Value, on: Option<Value>) -> [Cx; 2] {
-        let ptr = self.pointers_at(port, index)[0];
-        let x = self.get(ptr, 0, 4, port.cache, on);
+        let (pointers, offset) = self.pointers_at(port, index);
+        let x = self.get(pointers[0], offset, 4, port.cache, on);
         [Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]
     }
 
     pub(super) fn put_twins(&mut self, port: &Port, index: Value, [x, y]: [Cx; 2], on: Option<Value>) {
-        let ptr = self.pointers_at(port, index)[0];
-        self.set(ptr, 0, &[x.re, x.im, y.re, y.im], port.cache, on);
+        let (pointers, offset) = self.pointers_at(port, index);
+        self.set(pointers[0], offset, &[x.re, x.im, y.re, y.im], port.cache, on);
     }
 
     /// The real at an index; 0 where `on` does not hold.
     pub(super) fn get_real(&mut self, port: &Port, index: Value, on: Option<Value>) -> Value {
         let (place, on) = self.sought(port, index, on);
-        let ptr = self.pointers_at(port, place)[0];
-        let x = self.get(ptr, 0, 1, port.cache, on)[0];
+        let (pointers, offset) = self.pointers_at(port, place);
+        let x = self.get(pointers[0], offset, 1, port.cache, on)[0];
         self.read_real_through(port, index, x, on)
     }
 
     pub(super) fn put_point(&mut self, port: &Port, index: Value, x: Cx, on: Option<Value>) {
+        if let Some(both) = self.near_and_far(port, index, on) {
+            return both.into_iter().for_each(|(port, there)| self.put_point(&port, index, x, Some(there)));
+        }
         let x = self.written_through(port, index, x);
         let (place, on) = self.sought(port, index, on);
-        let pointers = self.pointers_at(port, place);
+        let (pointers, offset) = self.pointers_at(port, place);
         if let [re, im] = pointers[..] {
-            self.set(re, 0, &[x.re], port.cache, on);
-            self.set(im, 0, &[x.im], port.cache, on);
+            self.set(re, offset, &[x.re], port.cache, on);
+            self.set(im, offset, &[x.im], port.cache, on);
         } else {
-            self.set(pointers[0], 0, &[x.re, x.im], port.cache, on);
+            self.set(pointers[0], offset, &[x.re, x.im], port.cache, on);
         }
     }
 
     pub(super) fn put_real(&mut self, port: &Port, index: Value, x: Value, on: Option<Value>) {
         let x = self.written_real_through(port, index, x);
         let (place, on) = self.sought(port, index, on);
-        let ptr = self.pointers_at(port, place)[0];
-        self.set(ptr, 0, &[x], port.cache, on);
+        let (pointers, offset) = self.pointers_at(port, place);
+        self.set(pointers[0], offset, &[x], port.cache, on);
     }
 
     /// The reals at an even index and behind it, both of which are there if the first is.
     pub(super) fn get_pair(&mut self, port: &Port, index: Value, on: Option<Value>) -> [Value; 2] {
         if port.pairs {
-            let ptr = self.pointers_at(port, index)[0];
-            let both = self.get(ptr, 0, 2, port.cache, on);
+            let (pointers, offset) = self.pointers_at(port, index);
+            let both = self.get(pointers[0], offset, 2, port.cache, on);
             return [0, 1].map(|which| {
                 let index = self.b.add_const(index, which as u64);
                 self.read_real_through(port, index, both[which], on)
             });
         }
-        let next = self.b.add_const(index, 1);
+        let next = self.shifted(index, 1);
         [self.get_real(port, index, on), self.get_real(port, next, on)]
     }
 
@@ -158,10 +201,10 @@ impl Lowering<'_> {
                 let index = self.b.add_const(index, which);
                 self.written_real_through(port, index, x)
             });
-            let ptr = self.pointers_at(port, index)[0];
-            return self.set(ptr, 0, &both, port.cache, on);
+            let (pointers, offset) = self.pointers_at(port, index);
+            return self.set(pointers[0], offset, &both, port.cache, on);
         }
-        let next = self.b.add_const(index, 1);
+        let next = self.shifted(index, 1);
         self.put_real(port, index, x, on);
         self.put_real(port, next, y, on);
     }
@@ -169,20 +212,15 @@ impl Lowering<'_> {
     /// A factor from a table. By the read-only path it is loaded as early as can be; of two words each, such factors would
     /// take registers that the stages need.
     pub(super) fn fold_factor(&mut self, kind: TableKind, index: Value, on: Option<Value>) -> Cx {
+        let (index, by) = self.split(index);
         if self.pass.precision == Precision::F32 {
-            return self.table_load(kind, index, 0, on);
+            return self.table_load(kind, index, by, on);
         }
         let table = self.space_of(Slot::Table(kind));
         let index = self.b.mul_const(index, 2);
         let ptr = self.b.addr(table, index);
-        let w = self.b.load(ptr, 0, 2, Cache::Default, on);
+        let w = self.b.load(ptr, 2 * by as i32, 2, Cache::Default, on);
         Cx { re: w[0], im: w[1] }
-    }
-
-    /// `n - index`.
-    pub(super) fn mirrored(&mut self, n: u64, index: Value) -> Value {
-        let n = self.b.u32(n as u32);
-        self.b.sub(n, index)
     }
 
     /// Whether both hold; `None` always does.
@@ -191,12 +229,6 @@ impl Lowering<'_> {
             Some(on) => self.b.pure(Op::And, Type::Bool, &[on, also]),
             None => also,
         })
-    }
-
-    /// Whether an index is not this number.
-    pub(super) fn is_not(&mut self, index: Value, number: u64) -> Value {
-        let number = self.b.u32(number as u32);
-        self.b.cmp(crate::kernel::Cmp::Ne, index, number)
     }
 
     pub(super) fn negated(&mut self, x: Value, negative: bool) -> Value {

@@ -1,7 +1,7 @@
 //! Where lines stand in the block's array: one after the other, with pads that keep threads off one another's banks.
 
 use crate::lower::Lowering;
-use crate::lower::cluster::Dealt;
+use crate::lower::dealt::Dealt;
 use crate::lower::digits::Layout;
 use crate::lower::exchange::wavefronts;
 use crate::pass::{Axis, Fold, Way};

@@ -18,7 +18,7 @@ impl Lowering<'_> {
             RealKind::Dst1 => {
                 let inner = self.inner(fold, item);
                 let within = self.also(item.on, inner);
-                let before = self.b.add_const(item.index, u64::from(u32::MAX));
+                let before = self.shifted(item.index, -1);
                 vec![self.get_real(&item.own.lines[0], before, within)]
             }
             _ => {
@@ -74,8 +74,8 @@ impl Lowering<'_> {
     /// An even sample's place in the line and in the sequence, and those of the odd sample behind it: even ones count
     /// from the start of the sequence, odd ones from its end.
     fn both_ends(&mut self, fold: &Fold, item: &Item) -> [(Value, Value); 2] {
-        let even = self.b.mul_const(item.index, 2);
-        let odd = self.b.add_const(even, 1);
+        let even = self.doubled(item.index);
+        let odd = self.shifted(even, 1);
         [(even, item.index), (odd, self.mirrored(fold.n - 1, item.index))]
     }
 
@@ -119,8 +119,8 @@ impl Lowering<'_> {
         match fold.carry {
             Carry::Halves => (reals, at),
             Carry::Rows(_) | Carry::Single => {
-                let twice = self.b.mul_const(at, 2);
-                (reals, self.b.add_const(twice, row as u64))
+                let twice = self.doubled(at);
+                (reals, self.shifted(twice, row as i64))
             }
         }
     }
@@ -142,7 +142,7 @@ impl Lowering<'_> {
         self.put_real(&reals, place, x, on);
         if matches!(fold.carry, Carry::Single) {
             let zero = self.b.float(self.real, 0.0);
-            let beside = self.b.add_const(place, 1);
+            let beside = self.shifted(place, 1);
             self.put_real(&reals, beside, zero, on);
         }
     }

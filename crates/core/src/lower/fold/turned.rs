@@ -20,7 +20,7 @@ impl Lowering<'_> {
         let (n, j, on) = (fold.n, item.index, item.on);
         let line = &item.own.lines[0];
         if n.is_multiple_of(2) {
-            let even = self.b.mul_const(j, 2);
+            let even = self.doubled(j);
             let odd = self.mirrored(n - 1, even);
             let (re, im) = if Self::sine(fold) { (odd, even) } else { (even, odd) };
             let (re, im) = (self.get_real(line, re, on), self.get_real(line, im, on));
@@ -45,7 +45,7 @@ impl Lowering<'_> {
         let x = taken[2];
         let x = Cx { re: self.b.mul(x, w.re), im: self.b.mul(x, w.im) };
         self.put_point(&item.own.points, j, x, on);
-        let padding = self.b.add_const(j, fold.n);
+        let padding = self.shifted(j, fold.n as i64);
         let zero = self.b.float(self.real, 0.0);
         self.put_point(&item.own.points, padding, Cx { re: zero, im: zero }, on);
     }
@@ -60,7 +60,7 @@ impl Lowering<'_> {
             let w = self.fold_factor(TableKind::Roots { modulus: 2 * n, step: 1, len: n / 2 }, k, on);
             let x = self.b.cmul(x, w);
             let x = self.b.cscale(x, scale);
-            let even = self.b.mul_const(k, 2);
+            let even = self.doubled(k);
             let odd = self.mirrored(n - 1, even);
             let im = self.negated(x.im, !Self::sine(fold));
             self.put_real(line, even, x.re, on);
