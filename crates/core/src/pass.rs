@@ -2,15 +2,17 @@
 //! chip, multiply by twiddles or by a table, scatter by strides. A pass knows elements and bytes, not threads.
 
 mod fold;
+mod method;
 mod table;
 mod window;
 
 pub use fold::{Carry, Fold, Formula, Way, points};
+pub use method::{CoprimePart, Method, PartKind, Stage};
 pub use table::{Coordinate, MAX_STAGES, TableKind};
 pub use window::{Mirror, Window};
 
 use crate::function::Functions;
-use crate::problem::{Band, Dim, Direction, Format, Precision, Storage};
+use crate::problem::{Dim, Direction, Format, Precision, Storage};
 
 /// Which array a pass reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -89,135 +91,6 @@ impl From<&Dim> for PassDim {
     fn from(dim: &Dim) -> Self {
         Self { at_run: dim.at_run, ..Self::new(dim.n, dim.is, dim.os) }
     }
-}
-
-/// How an axis is transformed on the chip.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Method {
-    /// Cooley-Tukey stages, one codelet each; their product is the length.
-    MixedRadix(Vec<u32>),
-    /// Coprime parts one after another, each over all others as repeated dimensions; indices are permuted on
-    /// the way in and out.
-    Coprime(Vec<CoprimePart>),
-}
-
-/// One of the coprime parts of a length.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct CoprimePart {
-    /// Length.
-    pub n: u64,
-    /// What its stages compute.
-    pub kind: PartKind,
-    /// Length of the chirp that it convolves with, if it does.
-    pub chirp: Option<u64>,
-    /// The band whose chirp that is; its length is the larger number of samples and points, as the part's is.
-    pub band: Option<Band>,
-    /// The stages' radices.
-    pub radices: Vec<u32>,
-}
-
-/// What the stages of a part compute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PartKind {
-    /// The transform.
-    MixedRadix,
-    /// The transform that convolves a prime length less its first point.
-    Rader,
-    /// The transform that convolves with a chirp, padded.
-    Bluestein,
-    /// The middle of a convolution with a chirp that does not fit on the chip: the transform of the slowest digits of
-    /// the frequency, the product, and the way back. The other digits are what the pass's twiddle multiplies, which
-    /// leads the way back too; its modulus is the padded length.
-    Middle,
-    /// The transform that convolves: there, times the pass's filter, and back. With a twiddle it is the middle of a
-    /// convolution in several passes, as [`PartKind::Middle`] is.
-    Filter,
-}
-
-impl CoprimePart {
-    /// Points that it takes on the chip.
-    pub fn room(&self) -> u64 {
-        self.points().max(self.n)
-    }
-
-    /// Points that there are on the way in, or out.
-    pub fn ends(&self, leaves: bool) -> u64 {
-        self.band
-            .filter(|_| self.kind == PartKind::Bluestein)
-            .map_or(self.n, |band| if leaves { band.points } else { band.samples })
-    }
-
-    /// What its points are multiplied by on the way in, or out.
-    pub fn end_factors(&self, leaves: bool) -> TableKind {
-        match self.band {
-            Some(band) if leaves => TableKind::BandOut { band },
-            Some(band) => TableKind::BandIn { band },
-            None => TableKind::Chirp { n: self.n },
-        }
-    }
-
-    /// Points that its stages transform.
-    pub fn points(&self) -> u64 {
-        self.radices.iter().map(|&r| u64::from(r)).product()
-    }
-}
-
-impl Method {
-    /// The stages' radices; coprime parts have their own.
-    pub fn radices(&self) -> &[u32] {
-        match self {
-            Self::MixedRadix(radices) => radices,
-            Self::Coprime(_) => &[],
-        }
-    }
-
-    /// Points that the axis takes on the chip.
-    pub fn points(&self) -> u64 {
-        match self {
-            Self::MixedRadix(radices) => radices.iter().map(|&r| u64::from(r)).product(),
-            Self::Coprime(parts) => {
-                let n: u64 = parts.iter().map(|part| part.n).product();
-                parts.iter().map(|part| n / part.n * part.room()).max().unwrap_or(n)
-            }
-        }
-    }
-
-    /// Every stage: its radix, how often it runs, and points of all groups that it runs over.
-    pub fn stages(&self) -> Vec<Stage> {
-        let of = |radices: &[u32], ways, points| {
-            radices.iter().map(|&radix| Stage { radix, ways, points }).collect::<Vec<_>>()
-        };
-        match self {
-            Self::MixedRadix(radices) => of(radices, 1, self.points()),
-            Self::Coprime(parts) => {
-                let n: u64 = parts.iter().map(|part| part.n).product();
-                let ways = |part: &CoprimePart| if part.kind == PartKind::MixedRadix { 1 } else { 2 };
-                parts
-                    .iter()
-                    .flat_map(|part| of(&part.radices, ways(part), n / part.n * part.points()))
-                    .collect()
-            }
-        }
-    }
-
-    /// Whether it convolves.
-    pub fn convolves(&self) -> bool {
-        match self {
-            Self::MixedRadix(_) => false,
-            Self::Coprime(parts) => parts.iter().any(|part| part.kind != PartKind::MixedRadix),
-        }
-    }
-}
-
-/// One stage of a method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stage {
-    /// Its radix.
-    pub radix: u32,
-    /// How often it runs: twice in a convolution.
-    pub ways: u32,
-    /// Points that it transforms, over the whole axis.
-    pub points: u64,
 }
 
 /// A transformed dimension.

@@ -6,6 +6,7 @@ mod detour;
 mod filter;
 pub mod fuse;
 mod in_place;
+mod passes;
 mod real;
 mod share;
 mod window;
@@ -14,10 +15,9 @@ mod zoom;
 
 use crate::cost::Ends;
 use crate::error::Error;
-use crate::function::Functions;
 use crate::lower::fused::Ring;
 use crate::lower::tile;
-use crate::pass::{Array, Axis, CoprimePart, Method, Operand, PartKind, Pass, PassDim};
+use crate::pass::{Array, Axis, Method, Operand, Pass, PassDim};
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::{Direction, Format, Kind, Placement, Problem, Storage};
@@ -25,6 +25,7 @@ use crate::target::Limits;
 use convolution::By;
 pub use detour::{Cause, Detour};
 use fuse::Fuse;
+pub(crate) use passes::on_chip_method;
 use window::held;
 
 /// Passes in order, and what they need beside input and output.
@@ -265,35 +266,6 @@ impl Scheduler<'_> {
         Ok(())
     }
 
-    /// One pass that transforms a group of dimensions by their on-chip plans.
-    fn pass(&self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Pass {
-        let lengths = self.points_of(group);
-        let dim = |d: usize| self.repeated(d, &lengths, src, dst);
-        let axes = group.iter().map(|&d| Axis::new(dim(d), on_chip_method(&plans[d]))).collect();
-        let others = (0..lengths.len()).filter(|d| !group.contains(d));
-        let batch = others.map(|d| self.repeated(d, &lengths, src, dst)).collect();
-        self.new_pass(axes, batch, src, dst)
-    }
-
-    fn new_pass(&self, axes: Vec<Axis>, batch: Vec<PassDim>, src: &Place, dst: &Place) -> Pass {
-        Pass {
-            axes,
-            batch,
-            src: src.operand(),
-            dst: dst.operand(),
-            precision: self.problem.precision,
-            direction: self.direction,
-            twiddle: None,
-            load: None,
-            store: None,
-            scale: 1.0,
-            ends: [None; 2],
-            windows: Default::default(),
-            filter: None,
-            functions: Functions::default(),
-        }
-    }
-
     /// The passes of one dimension from one place to another.
     fn axis(
         &mut self,
@@ -333,25 +305,6 @@ impl Scheduler<'_> {
             }
         }
         Ok(())
-    }
-
-    fn single(&self, d: usize, method: Method, lengths: &[u64], src: &Place, dst: &Place) -> Pass {
-        let dim = self.repeated(d, lengths, src, dst);
-        self.new_pass(vec![Axis::new(dim, method)], self.others(d, lengths, src, dst), src, dst)
-    }
-
-    /// The dimensions that a pass over one of them is repeated over.
-    fn others(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> Vec<PassDim> {
-        let others = (0..lengths.len()).filter(|&other| other != d);
-        others.map(|other| self.repeated(other, lengths, from, to)).collect()
-    }
-
-    /// A dimension of the problem as a pass has it whole.
-    fn repeated(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> PassDim {
-        let batch = d.checked_sub(self.problem.transform.len()).and_then(|d| self.problem.batch.get(d));
-        let at_run = batch.is_some_and(|dim| dim.at_run);
-        let whole = PassDim::new(lengths[d], from.strides[d], to.strides[d]);
-        PassDim { at_run, of: Some(d as u16), counts: [1, 1], ..whole }
     }
 
     /// A dimension in several passes. Input index `n = sum n_i N/(f1..fi)`, output index
@@ -446,32 +399,4 @@ fn name_stages(plan: &mut Plan, passes: &[Pass]) {
             radices.clone_from(own);
         }
     }
-}
-
-/// How an on-chip plan runs.
-pub(crate) fn on_chip_method(plan: &Plan) -> Method {
-    match plan {
-        Plan::MixedRadix(radices) => Method::MixedRadix(radices.clone()),
-        Plan::Bluestein { .. } | Plan::Rader { .. } => Method::Coprime(vec![part_of(plan)]),
-        Plan::PrimeFactor(parts) => {
-            let mut parts: Vec<CoprimePart> = parts.iter().map(part_of).collect();
-            // What is padded as the tile comes in has to go first.
-            parts.sort_by_key(|part| part.kind != PartKind::Bluestein);
-            Method::Coprime(parts)
-        }
-        Plan::Split(_) | Plan::InPlace { .. } => {
-            unreachable!("solvers put only on-chip plans where one pass is asked for")
-        }
-    }
-}
-
-fn part_of(plan: &Plan) -> CoprimePart {
-    let (kind, stages) = match plan {
-        Plan::Bluestein { inner, .. } => (PartKind::Bluestein, &**inner),
-        Plan::Rader { inner, .. } => (PartKind::Rader, &**inner),
-        plan => (PartKind::MixedRadix, plan),
-    };
-    let n = plan.len();
-    let chirp = (kind == PartKind::Bluestein).then_some(n);
-    CoprimePart { n, kind, chirp, band: None, radices: on_chip_method(stages).radices().to_vec() }
 }

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 
 use rand::Rng;
 use warpfft_core::explain::explain;
-use warpfft_core::lower::digits::{Digit, Digits, Layout};
+use warpfft_core::lower::digits::{Digit, Digits};
 use warpfft_core::lower::exchange;
+use warpfft_core::lower::layout::Layout;
 use warpfft_core::problem::{Precision, Problem};
 use warpfft_core::program::{Binding, Compiled};
 use warpfft_core::request::Fft;

@@ -5,7 +5,7 @@ use crate::kernel::{Cache, Type};
 use crate::target::{LINE_BYTES, SECTOR_BYTES};
 
 use super::Lowering;
-use super::digits::Layout;
+use super::layout::Layout;
 
 /// Bytes that come into the L2 at once where that is asked for.
 const AROUND: u64 = 256;

@@ -12,7 +12,8 @@ use crate::pass::{Carry, Method, Pass, Way};
 use crate::problem::Precision;
 
 use super::dealt::Reflected;
-use super::digits::{Digits, Layout};
+use super::digits::Digits;
+use super::layout::Layout;
 use super::tile::Tile;
 use super::{Held, Lowering};
 

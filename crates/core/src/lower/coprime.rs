@@ -9,8 +9,9 @@ use crate::kernel::{Cache, Cmp, Cx, Space, Special, Value};
 use crate::pass::{Axis, Coordinate, CoprimePart, TableKind};
 use crate::problem::Direction;
 
-use super::digits::{Digit, Layout, Linear};
+use super::digits::Digit;
 use super::in_place::swapped;
+use super::layout::{Layout, Linear};
 use super::line::{Line, StagedDim};
 use super::places::{Places, alone, arrange};
 use super::{Held, Lowering, Slot};

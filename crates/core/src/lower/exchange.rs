@@ -1,7 +1,8 @@
 //! The layout of a tile in shared memory between two layouts in registers: an order of the digits with padded
 //! strides, chosen by counting bank conflicts; and the way from one to the other.
 
-use super::digits::{Digits, Layout};
+use super::digits::Digits;
+use super::layout::Layout;
 use super::writes::Write;
 use super::{Held, Lowering};
 use crate::kernel::Cache;

@@ -3,7 +3,7 @@
 use crate::kernel::{Cache, Cx, Op, Type};
 use crate::pass::Factors;
 
-use super::digits::Layout;
+use super::layout::Layout;
 use super::{Lowering, Slot};
 
 impl Lowering<'_> {

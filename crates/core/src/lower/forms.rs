@@ -3,7 +3,7 @@
 use crate::kernel::{Cmp, Space, Type, Value};
 
 use super::Lowering;
-use super::digits::{Layout, Linear};
+use super::layout::{Layout, Linear};
 
 impl Lowering<'_> {
     /// Value of a linear form: thread's part as `U32` with the constant part apart.

@@ -4,8 +4,8 @@ use crate::function::{Binary, Function, Node, Unary};
 use crate::kernel::{Cmp, Cx, Op, Type, Value};
 
 use super::Lowering;
-use super::digits::Layout;
 use super::guards::Bound;
+use super::layout::Layout;
 
 impl Lowering<'_> {
     /// Applies a function to a slot's group. Elements that are not there stay zero where what they are matters: as the

@@ -3,7 +3,7 @@
 use crate::kernel::{Cmp, Op, Special, Type, Value};
 
 use super::Lowering;
-use super::digits::Layout;
+use super::layout::Layout;
 
 /// Whether an element is there.
 #[derive(Debug, Clone, Copy)]

@@ -10,8 +10,8 @@ use crate::pass::{PartKind, TableKind};
 use crate::problem::Direction;
 
 use super::Lowering;
-use super::digits::{Layout, Threads};
 use super::guards::Bound;
+use super::layout::{Layout, Threads};
 use super::line::Line;
 use super::memory::Side;
 use super::writes::Write;

@@ -3,7 +3,8 @@
 
 use crate::pass::{CoprimePart, PartKind, Pass, PassDim, TableKind};
 
-use super::digits::{Digit, Digits, Layout};
+use super::digits::{Digit, Digits};
+use super::layout::Layout;
 use super::places::{Places, alone};
 
 /// A dimension and how many stages of a line it has.

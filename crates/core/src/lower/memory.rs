@@ -6,8 +6,8 @@ use crate::kernel::{Access, Cache, Cx, Op, Space, Special, Type, Value};
 use crate::pass::{Operand, PassDim};
 use crate::problem::{Format, Precision, Storage};
 
-use super::digits::Layout;
 use super::guards::Bound;
+use super::layout::Layout;
 use super::window::{Conjugate, Seen};
 use super::writes::Write;
 use super::{Held, Lowering, Slot, stored};

@@ -3,8 +3,8 @@
 use crate::kernel::{Cmp, Cx, Type, Value};
 use crate::pass::Pointwise;
 
-use super::digits::Layout;
 use super::guards::Bound;
+use super::layout::Layout;
 use super::{Lowering, Slot};
 
 impl Lowering<'_> {

@@ -8,7 +8,7 @@ use crate::kernel::{Cache, Cx, Op, Type, Value};
 use crate::pass::TableKind;
 use crate::problem::Direction;
 
-use super::digits::Layout;
+use super::layout::Layout;
 use super::{Lowering, Slot, Stage};
 
 /// Which powers of a root a table holds.

@@ -8,7 +8,8 @@ use crate::kernel::{Cx, Value};
 use crate::pass::{Operand, Pass, PassDim};
 use crate::problem::Format;
 
-use super::digits::{Digits, Layout};
+use super::digits::Digits;
+use super::layout::Layout;
 use super::memory::Side;
 use super::writes::Write;
 use super::{Held, Lowering};

@@ -6,8 +6,8 @@ use crate::kernel::{Cmp, Cx, Op, Type, Value};
 use crate::pass::{Mirror, Window};
 
 use super::Lowering;
-use super::digits::Layout;
 use super::guards::Bound;
+use super::layout::Layout;
 
 /// Where a register's element is.
 #[derive(Debug, Clone, Copy)]

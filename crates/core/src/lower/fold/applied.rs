@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::function::Function;
 use crate::kernel::{Cx, Type, Value};
 use crate::lower::Lowering;
-use crate::lower::digits::Layout;
+use crate::lower::layout::Layout;
 use crate::pass::Fold;
 
 use super::port::Port;

@@ -1,7 +1,7 @@
 //! Where the line of an item is: in memory, and as points in the block's array.
 
 use crate::kernel::{Cache, Op, Space, Type, Value};
-use crate::lower::digits::Layout;
+use crate::lower::layout::Layout;
 use crate::lower::{Lowering, Slot};
 use crate::pass::{Carry, Fold, PassDim};
 use crate::problem::{Format, Window};

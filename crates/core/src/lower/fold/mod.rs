@@ -22,7 +22,8 @@ use crate::problem::Direction;
 
 use super::Lowering;
 use super::dealt::Dealt;
-use super::digits::{Digit, Digits, Layout};
+use super::digits::{Digit, Digits};
+use super::layout::Layout;
 use ends::Ends;
 use rows::Rows;
 

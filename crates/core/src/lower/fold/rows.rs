@@ -2,8 +2,8 @@
 
 use crate::lower::Lowering;
 use crate::lower::dealt::Dealt;
-use crate::lower::digits::Layout;
 use crate::lower::exchange::wavefronts;
+use crate::lower::layout::Layout;
 use crate::pass::{Axis, Fold, Way};
 
 /// Pads behind a line, and behind all lines of a transform, in points.

@@ -8,8 +8,9 @@ use warpfft_core::problem::Storage;
 use warpfft_core::problem::{Placement, Problem};
 
 use super::context::Context;
+use super::launch::Pointers;
 use super::memory::{DeviceBuffer, Stream};
-use super::work::{CudaWork, Pointers};
+use super::work::CudaWork;
 use crate::copy;
 use crate::error::Error;
 use crate::measure::{self, Contest, Measurement, Timed, Timing, Turns};

@@ -1,21 +1,19 @@
 //! A program on a GPU. Running it only enqueues launches: no allocation, no compilation, no waiting.
 
-use std::ffi::{c_uint, c_void};
+use std::ffi::c_uint;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use warpfft_core::kernel::AtRun;
 use warpfft_core::problem::Problem;
 use warpfft_core::program::{Binding, Program};
 use warpfft_core::recipe::Recipe;
 
 use super::assemble::{Module, modules, recorded, wake};
 use super::context::Context;
-use super::driver::{
-    Address, CLUSTER_DIMENSION, CLUSTER_SCHEDULING, Handle, LOAD_BALANCING, LaunchAttribute, LaunchConfig,
-};
+use super::driver::Handle;
 use super::image::{BufferImage, Image, problem_key};
 use super::lanes::CudaLanes;
+use super::launch::{Argument, Launch, MAX_BUFFERS, Pointers};
 use super::memory::{DeviceBuffer, Stream};
 use super::tables::tables;
 use super::timing;
@@ -29,12 +27,6 @@ use crate::measure::{Measurement, Timing};
 use crate::peers::PeerReport;
 use crate::span;
 
-/// Buffers that one kernel may have.
-const MAX_BUFFERS: usize = 16;
-
-/// Blocks of clusters with more shared memory than this count as large.
-const SHARED_OF_LARGE_BLOCKS: c_uint = 48 * 1024;
-
 /// A loaded program.
 pub(crate) struct CudaWork {
     pub(super) context: Arc<Context>,
@@ -44,42 +36,11 @@ pub(crate) struct CudaWork {
     pub(super) workspace_bytes: u64,
     /// Compiled once somebody looks, where the launches came from a record.
     program: OnceLock<Option<Program>>,
-    launches: Vec<Prepared>,
+    launches: Vec<Launch>,
     /// What the pointers of input, output and filter must be multiples of.
     alignment: [u64; 3],
     /// Kept as long as the launches name its addresses.
     tables: Vec<Arc<DeviceBuffer>>,
-}
-
-/// One launch with all that does not depend on the caller's pointers.
-struct Prepared {
-    module: Arc<Module>,
-    blocks: c_uint,
-    threads: c_uint,
-    cluster: c_uint,
-    /// Which blocks a run with a count has.
-    at_run: Option<AtRun>,
-    shared: c_uint,
-    arguments: Vec<Argument>,
-}
-
-#[derive(Clone, Copy)]
-enum Argument {
-    Input(usize),
-    Output(usize),
-    Filter,
-    Workspace(u64),
-    Fixed(Address),
-}
-
-/// Device addresses of one run.
-#[derive(Clone, Copy)]
-pub(crate) struct Pointers {
-    pub input: [Address; 2],
-    pub output: [Address; 2],
-    /// 0 where the problem has none.
-    pub filter: Address,
-    pub workspace: Address,
 }
 
 impl CudaWork {
@@ -150,7 +111,7 @@ impl CudaWork {
                 Binding::Workspace { offset, .. } => Argument::Workspace(offset),
                 Binding::Table(table) => Argument::Fixed(tables[usize::from(table)].address()),
             };
-            launches.push(Prepared {
+            launches.push(Launch {
                 module: Arc::clone(&modules[launch.kernel]),
                 blocks: kernel.blocks as c_uint,
                 threads: kernel.threads,
@@ -247,71 +208,11 @@ impl CudaWork {
         self.check_pointers(&pointers)?;
         let _current = self.context.current()?;
         for launch in &self.launches {
-            let mut values = [0 as Address; MAX_BUFFERS];
-            for (value, &argument) in values.iter_mut().zip(&launch.arguments) {
-                *value = match argument {
-                    Argument::Input(plane) => pointers.input[plane],
-                    Argument::Output(plane) => pointers.output[plane],
-                    Argument::Filter => pointers.filter,
-                    Argument::Workspace(offset) => pointers.workspace + offset,
-                    Argument::Fixed(address) => address,
-                };
-            }
-            let mut places = [std::ptr::null_mut::<c_void>(); MAX_BUFFERS + 1];
-            for (place, value) in places.iter_mut().zip(&mut values) {
-                *place = std::ptr::from_mut(value).cast();
-            }
-            let mut given = launch.at_run.map_or(0, |at_run| count.unwrap_or(at_run.most));
-            let part = launch.at_run.map(|at_run| at_run.blocks_at(given) as c_uint);
-            if part.is_some() {
-                places[launch.arguments.len()] = std::ptr::from_mut(&mut given).cast();
-            }
-            let blocks = part.unwrap_or(launch.blocks);
-            // SAFETY: by this function's contract; one argument for each of the kernel's buffers was checked when
-            // the program was loaded, and the count stands behind them where the kernel takes one.
-            unsafe { self.launch(launch, blocks, stream, &mut places)? };
+            // SAFETY: by this function's contract; one argument for each of the kernel's buffers was checked when the
+            // program was loaded.
+            unsafe { launch.enqueue(&self.context, stream, &pointers, count)? };
         }
         Ok(())
-    }
-
-    /// # Safety
-    ///
-    /// As [`CudaWork::enqueue`]; `places` point to the kernel's arguments.
-    unsafe fn launch(
-        &self,
-        launch: &Prepared,
-        blocks: c_uint,
-        stream: Handle,
-        places: &mut [*mut c_void; MAX_BUFFERS + 1],
-    ) -> Result<(), Error> {
-        let driver = self.context.driver;
-        let (function, arguments, none) = (launch.module.function, places.as_mut_ptr(), std::ptr::null_mut());
-        if launch.cluster <= 1 {
-            let (threads, shared) = (launch.threads, launch.shared);
-            // SAFETY: by this function's contract.
-            let code = unsafe {
-                (driver.cuLaunchKernel)(
-                    function, blocks, 1, 1, threads, 1, 1, shared, stream, arguments, none,
-                )
-            };
-            return self.context.check("cuLaunchKernel", code);
-        }
-        let attribute = |id| LaunchAttribute { id, pad: 0, value: [0; 16] };
-        let mut attributes = [attribute(CLUSTER_DIMENSION), attribute(CLUSTER_SCHEDULING)];
-        attributes[0].value[..3].copy_from_slice(&[launch.cluster, 1, 1]);
-        attributes[1].value[0] = LOAD_BALANCING;
-        let config = LaunchConfig {
-            grid: [blocks, 1, 1],
-            block: [launch.threads, 1, 1],
-            shared: launch.shared,
-            stream,
-            attributes: attributes.as_mut_ptr(),
-            // Where few blocks fit a multiprocessor, spreading clusters out evenly gained 4%.
-            count: if launch.shared > SHARED_OF_LARGE_BLOCKS { 2 } else { 1 },
-        };
-        // SAFETY: by this function's contract; configuration and attributes live through the call.
-        let code = unsafe { (driver.cuLaunchKernelEx)(&raw const config, function, arguments, none) };
-        self.context.check("cuLaunchKernelEx", code)
     }
 
     /// Buffers on the device for one plane each; planes of no bytes have none.

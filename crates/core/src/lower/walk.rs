@@ -1,0 +1,78 @@
+//! Which tile a block takes: the walk of a launch's blocks over the tiles.
+
+use crate::kernel::{AtRun, Special, Type, Value};
+use crate::pass::Pass;
+
+use super::Lowering;
+use super::tile::Tile;
+
+/// In which order the blocks of a launch walk over the tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Walk {
+    /// From the first.
+    Rising,
+    /// From the last: what a launch before wrote last is in the cache still.
+    Falling,
+}
+
+/// Which blocks run for a part of the dimension whose points each run counts: those of its tiles, which it is the slowest
+/// to number.
+pub(super) fn part_of_launch(pass: &Pass, tile: &Tile) -> Option<AtRun> {
+    let own = pass.at_run()?;
+    let (n, held) = (pass.batch[own].n, tile.batch[own]);
+    Some(AtRun { most: n as u32, step: held as u32, blocks: tile.blocks(pass) / n.div_ceil(held) })
+}
+
+impl Lowering<'_> {
+    /// Index of the last of so many tiles, or of those that the run's count leaves.
+    pub(super) fn last_tile(&mut self, tiles: u64) -> Value {
+        let Some(AtRun { most, step, blocks }) = part_of_launch(self.pass, self.tile) else {
+            return self.b.u32((tiles - 1) as u32);
+        };
+        let count = self.b.special(Special::Count);
+        let up = self.b.add_const(count, u64::from(step) - 1);
+        let steps = self.b.div_const(up, step, u64::from(most) + u64::from(step) - 1);
+        let there = self.b.mul_const(steps, blocks / u64::from(self.tile.cluster));
+        let one = self.b.u32(1);
+        self.b.sub(there, one)
+    }
+
+    /// Splits a tile's index, at most `most`, over the repeated dimensions, the one with the shortest steps
+    /// fastest, so that blocks that run together touch neighbouring memory.
+    pub(super) fn move_to(&mut self, index: Value, most: u64) {
+        let order = self.block_order();
+        let zero = self.b.u32(0);
+        self.origin = vec![zero; order.len()];
+        self.walk(&order, index, most);
+    }
+
+    /// Splits an index, at most `most`, over some of the repeated dimensions, the fastest first.
+    pub(super) fn walk(&mut self, order: &[usize], index: Value, most: u64) {
+        let mut at = 1_u64;
+        for &d in order {
+            let count = self.pass.batch[d].n.div_ceil(self.tile.batch[d]);
+            let quotient = self.b.div_const(index, at as u32, most);
+            let own = if at * count > most {
+                quotient
+            } else {
+                self.b.rem_const(quotient, count as u32, most / at)
+            };
+            // The guard looks beyond the end of the dimension, by less than a tile.
+            let wide = self.pass.batch[d].n > u64::from(u32::MAX / 2);
+            let own = self.b.convert(if wide { Type::U64 } else { Type::U32 }, own);
+            self.origin[d] = self.b.mul_const(own, self.tile.batch[d]);
+            at *= count;
+        }
+    }
+
+    /// Repeated dimensions in the order in which blocks walk them.
+    pub(super) fn block_order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.pass.batch.len()).collect();
+        order.sort_by_key(|&d| {
+            let dim = &self.pass.batch[d];
+            // A part of a launch is its first blocks.
+            (dim.at_run, dim.is.unsigned_abs().min(dim.os.unsigned_abs()))
+        });
+        order
+    }
+}

@@ -1,0 +1,85 @@
+//! A pass from the dimensions that it transforms and the places that it goes between.
+
+use crate::function::Functions;
+use crate::pass::{Axis, CoprimePart, Method, PartKind, Pass, PassDim};
+use crate::plan::Plan;
+
+use super::{Place, Scheduler};
+
+impl Scheduler<'_> {
+    /// One pass that transforms a group of dimensions by their on-chip plans.
+    pub(super) fn pass(&self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Pass {
+        let lengths = self.points_of(group);
+        let dim = |d: usize| self.repeated(d, &lengths, src, dst);
+        let axes = group.iter().map(|&d| Axis::new(dim(d), on_chip_method(&plans[d]))).collect();
+        let others = (0..lengths.len()).filter(|d| !group.contains(d));
+        let batch = others.map(|d| self.repeated(d, &lengths, src, dst)).collect();
+        self.new_pass(axes, batch, src, dst)
+    }
+
+    pub(super) fn new_pass(&self, axes: Vec<Axis>, batch: Vec<PassDim>, src: &Place, dst: &Place) -> Pass {
+        Pass {
+            axes,
+            batch,
+            src: src.operand(),
+            dst: dst.operand(),
+            precision: self.problem.precision,
+            direction: self.direction,
+            twiddle: None,
+            load: None,
+            store: None,
+            scale: 1.0,
+            ends: [None; 2],
+            windows: Default::default(),
+            filter: None,
+            functions: Functions::default(),
+        }
+    }
+
+    pub(super) fn single(&self, d: usize, method: Method, lengths: &[u64], src: &Place, dst: &Place) -> Pass {
+        let dim = self.repeated(d, lengths, src, dst);
+        self.new_pass(vec![Axis::new(dim, method)], self.others(d, lengths, src, dst), src, dst)
+    }
+
+    /// The dimensions that a pass over one of them is repeated over.
+    pub(super) fn others(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> Vec<PassDim> {
+        let others = (0..lengths.len()).filter(|&other| other != d);
+        others.map(|other| self.repeated(other, lengths, from, to)).collect()
+    }
+
+    /// A dimension of the problem as a pass has it whole.
+    pub(super) fn repeated(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> PassDim {
+        let batch = d.checked_sub(self.problem.transform.len()).and_then(|d| self.problem.batch.get(d));
+        let at_run = batch.is_some_and(|dim| dim.at_run);
+        let whole = PassDim::new(lengths[d], from.strides[d], to.strides[d]);
+        PassDim { at_run, of: Some(d as u16), counts: [1, 1], ..whole }
+    }
+}
+
+/// How an on-chip plan runs.
+pub(crate) fn on_chip_method(plan: &Plan) -> Method {
+    match plan {
+        Plan::MixedRadix(radices) => Method::MixedRadix(radices.clone()),
+        Plan::Bluestein { .. } | Plan::Rader { .. } => Method::Coprime(vec![part_of(plan)]),
+        Plan::PrimeFactor(parts) => {
+            let mut parts: Vec<CoprimePart> = parts.iter().map(part_of).collect();
+            // What is padded as the tile comes in has to go first.
+            parts.sort_by_key(|part| part.kind != PartKind::Bluestein);
+            Method::Coprime(parts)
+        }
+        Plan::Split(_) | Plan::InPlace { .. } => {
+            unreachable!("solvers put only on-chip plans where one pass is asked for")
+        }
+    }
+}
+
+fn part_of(plan: &Plan) -> CoprimePart {
+    let (kind, stages) = match plan {
+        Plan::Bluestein { inner, .. } => (PartKind::Bluestein, &**inner),
+        Plan::Rader { inner, .. } => (PartKind::Rader, &**inner),
+        plan => (PartKind::MixedRadix, plan),
+    };
+    let n = plan.len();
+    let chirp = (kind == PartKind::Bluestein).then_some(n);
+    CoprimePart { n, kind, chirp, band: None, radices: on_chip_method(stages).radices().to_vec() }
+}
