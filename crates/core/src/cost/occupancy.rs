@@ -227,6 +227,7 @@ impl Model<'_> {
             several: self.several,
             planes: self.axes > 1,
             twiddled: self.twiddled,
+            gathers: self.folds[0] && self.axes == 1 && words == 1 && self.cluster == 16,
         }
     }
 }
