@@ -82,8 +82,12 @@ fn table() -> Vec<Problem> {
     all
 }
 
-/// Cells for a device: all of them, or as many as it does in a few seconds, others in each run.
+/// Cells for a device: all of them, or as many as it does in a few seconds, others in each run; `WARPFFT_TABLE=all` in the
+/// environment asks for all.
 fn cells(device: &Device, mut all: Vec<Problem>) -> Vec<Problem> {
+    if std::env::var("WARPFFT_TABLE").is_ok_and(|cells| cells == "all") {
+        return all;
+    }
     let most = match device.kind() {
         DeviceKind::Sim => 300,
         // Its driver takes half a second for a plan.
