@@ -11,6 +11,8 @@
 //! ```
 
 use super::dd::{Cdd, Dd};
+use super::factor::gcd;
+use super::spread;
 use std::sync::LazyLock;
 
 /// Steps from angle 0 to pi/4 in the table that shortens the Taylor series.
@@ -197,12 +199,51 @@ fn octant_angle(x: Dd) -> Cdd {
 /// `k^2 mod 2 n`: the index of Bluestein's chirp `exp(-i pi k^2 / n)` among the roots of order `2 n`. For
 /// `1 <= n <= 2^63`.
 pub const fn chirp_index(k: u64, n: u64) -> u64 {
-    (k as u128 * k as u128 % (2 * n as u128)) as u64
+    // Division of 128 bits takes several times as long.
+    match k.checked_mul(k) {
+        Some(square) if n <= u64::MAX / 2 => square % (2 * n),
+        _ => (k as u128 * k as u128 % (2 * n as u128)) as u64,
+    }
+}
+
+/// Roots of one order for lists in any order, each the product of two out of about 2 sqrt(n).
+struct Products {
+    n: u64,
+    /// Every so many points is a multiple of an eighth of the circle.
+    eighth: u64,
+    coarse: Vec<Cdd>,
+    fine: Vec<Cdd>,
+}
+
+impl Products {
+    fn new(n: u64) -> Self {
+        let step = n.isqrt().max(1);
+        let coarse = (0..n.div_ceil(step)).map(|j| root_dd(j * step, n)).collect();
+        Self { n, eighth: n / gcd(n, 8), coarse, fine: (0..step).map(|k| root_dd(k, n)).collect() }
+    }
+
+    /// exp(-2 pi i k / n) for k below n.
+    fn root(&self, k: u64) -> Cdd {
+        let step = self.fine.len() as u64;
+        let (coarse, rest) = (self.coarse[(k / step) as usize], k % step);
+        if rest == 0 {
+            coarse
+        } else if k.is_multiple_of(self.eighth) {
+            // What is exact a product need not be.
+            root_dd(k, self.n)
+        } else {
+            coarse * self.fine[rest as usize]
+        }
+    }
 }
 
 /// Bluestein's chirp exp(-i pi k^2 / n) for k = 0..n.
 pub fn chirp(n: u64) -> Vec<(f64, f64)> {
-    chirp_dd(n).iter().map(|w| (w.re.hi, w.im.hi)).collect()
+    let roots = Products::new(2 * n);
+    spread::each(n, |k| {
+        let w = roots.root(chirp_index(k, n));
+        (w.re.hi, w.im.hi)
+    })
 }
 
 /// The same in double-double precision.
@@ -284,7 +325,7 @@ mod tests {
 
     #[test]
     fn chirps_follow_their_definition() {
-        for n in 1..80u64 {
+        for n in (1..80_u64).chain([1000, 4096, 4099, 6561]) {
             let table = chirp(n);
             for k in 0..n {
                 assert_eq!(table[k as usize], root(k * k, 2 * n), "{k} of {n}");
