@@ -7,7 +7,6 @@ use std::fmt;
 
 use crate::cost;
 use crate::error::Error;
-use crate::kernel::Block;
 use crate::lower::digits::Digits;
 use crate::lower::tile::Tile;
 use crate::pass::{Array, CoprimePart, Method, PartKind, Pass};
@@ -203,7 +202,7 @@ fn summarise(
         resident_blocks: took.map_or(0, |took| took.blocks),
         exchanges: part.exchanges,
         conflicts: part.conflicts,
-        instructions: instructions(&kernel.body),
+        instructions: kernel.instructions(),
         fused: None,
     }
 }
@@ -217,11 +216,6 @@ fn applied(pass: &Pass) -> String {
             .map(|function: &std::sync::Arc<crate::function::Function>| format!("; on {side}: {function}"))
     };
     sides.into_iter().filter_map(text).collect()
-}
-
-fn instructions(block: &Block) -> usize {
-    let of = |inst: &crate::kernel::Inst| 1 + inst.blocks.iter().map(instructions).sum::<usize>();
-    block.insts.iter().map(of).sum()
 }
 
 /// The ring of a pass that shares its launch.

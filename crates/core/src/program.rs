@@ -11,8 +11,10 @@ use crate::schedule::{self, Schedule, fuse};
 use crate::target::Limits;
 
 mod link;
+mod stand_in;
 
 pub(crate) use link::Link;
+pub use stand_in::stand_in;
 
 /// What a kernel's buffer is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -81,6 +83,11 @@ pub struct Program {
 }
 
 impl Program {
+    /// Instructions of its longest kernel. Kernels can be assembled side by side, so this is what there is to wait for.
+    pub fn longest(&self) -> usize {
+        self.kernels.iter().map(|kernel| kernel.instructions()).max().unwrap_or(0)
+    }
+
     /// The program of one pass that solves the problem by itself, lowered under a tile that no search chose: for
     /// tests, and to time it.
     ///

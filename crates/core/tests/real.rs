@@ -10,7 +10,7 @@ use warpfft_core::kernel::simulate::Report;
 use warpfft_core::lower::{self, tile::Tile};
 use warpfft_core::pass::Method;
 use warpfft_core::problem::{Dim, Format, Kind, Placement, Precision, Problem, RealKind, half};
-use warpfft_core::program::{Compiled, Program, compile};
+use warpfft_core::program::{Compiled, Program, compile, stand_in};
 use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
@@ -48,6 +48,29 @@ fn rows_of_every_length() {
             check(&build(Fft::new([n]).batch(batch).c2r()), &limits);
         }
     }
+}
+
+/// What runs until the best kernels are assembled.
+#[test]
+fn stand_ins() {
+    let limits = Limits::h200();
+    let kinds = [
+        Fft::new([16_384]).batch(3).r2r([RealKind::Dct2]),
+        Fft::new([64, 64]).batch(2).r2c(),
+        Fft::new([64, 64]).batch(2).c2r(),
+        Fft::new([1009]).batch(40).r2r([RealKind::Dst2]),
+        Fft::new([32, 32, 32]).r2c(),
+    ];
+    let found = kinds.into_iter().filter(|fft| {
+        let problem = build(fft.clone());
+        let best = compile(&problem, &limits).expect("it is planned");
+        let soon = stand_in(&best, &limits);
+        if let Some(soon) = &soon {
+            check_program(&problem, soon, &limits);
+        }
+        soon.is_some()
+    });
+    assert!(found.count() >= 3, "of kernels with 2500 instructions");
 }
 
 #[test]

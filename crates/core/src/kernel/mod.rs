@@ -219,6 +219,14 @@ impl Kernel {
         self.types[value.0 as usize]
     }
 
+    /// Instructions, those of nested blocks among them: what an assembler's time goes by.
+    pub fn instructions(&self) -> usize {
+        fn of(block: &Block) -> usize {
+            block.insts.iter().map(|inst| 1 + inst.blocks.iter().map(of).sum::<usize>()).sum()
+        }
+        of(&self.body)
+    }
+
     /// The kernel as a run with that count has it. One without a count is what it is.
     #[must_use]
     pub fn at_count(&self, count: u32) -> Self {
