@@ -81,29 +81,28 @@ fn plan_registers(_: &warpfft::Plan) -> String {
     ",".into()
 }
 
-/// Cold: an empty disk cache and a device just opened. Warm: the same with the disk cache filled.
+/// Cold: an empty disk cache and a device just opened; settled: until it runs by its best kernels. Warm: the same with
+/// the disk cache filled.
 fn plan_times(kind: DeviceKind, lengths: &[String]) -> Outcome {
-    println!("length,cold_ms,warm_ms,again_ms");
-    let mut cold = Vec::new();
-    let mut warm = Vec::new();
+    println!("length,cold_ms,settled_ms,warm_ms,again_ms");
+    let mut columns: [Vec<f64>; 3] = Default::default();
     for text in lengths {
         let problem = batched(&shape(text)?, Precision::F32)?;
-        let timed = |device: &Device| -> Outcome<f64> {
+        let timed = |device: &Device| -> Outcome<[f64; 2]> {
             let start = Instant::now();
+            let ms = || start.elapsed().as_secs_f64() * 1e3;
             let plan = device.plan(&problem)?;
-            let ms = start.elapsed().as_secs_f64() * 1e3;
-            drop(plan);
-            Ok(ms)
+            let ready = ms();
+            plan.settle()?;
+            Ok([ready, ms()])
         };
-        let first = timed(&Device::open(kind)?)?;
+        let [cold, settled] = timed(&Device::open(kind)?)?;
         let device = Device::open(kind)?;
-        let second = timed(&device)?;
-        let third = timed(&device)?;
-        println!("{text},{first:.2},{second:.2},{third:.2}");
-        cold.push(first);
-        warm.push(second);
+        let [[warm, _], [again, _]] = [timed(&device)?, timed(&device)?];
+        println!("{text},{cold:.2},{settled:.2},{warm:.2},{again:.2}");
+        columns.iter_mut().zip([cold, settled, warm]).for_each(|(all, ms)| all.push(ms));
     }
-    for (name, mut all) in [("cold", cold), ("warm", warm)] {
+    for (name, mut all) in ["cold", "settled", "warm"].into_iter().zip(columns) {
         all.sort_by(f64::total_cmp);
         if let (Some(last), Some(middle)) = (all.last(), all.get(all.len() / 2)) {
             println!("# {name}: median {middle:.2} ms, most {last:.2} ms");

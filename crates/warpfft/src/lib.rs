@@ -58,7 +58,7 @@ mod verify;
 pub mod wisdom;
 
 pub use convolution::{ConvolutionCheck, ConvolutionPlan, Spectrum};
-pub use device::{Device, DeviceKind, DeviceReport, HostData, survey, use_disk_cache};
+pub use device::{Device, DeviceKind, DeviceReport, HostData, survey, use_disk_cache, use_stand_ins};
 pub use error::{Error, Which};
 pub use host::{Planes, PlanesMut, Real};
 pub use host_array::HostArray;

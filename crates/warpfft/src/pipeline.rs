@@ -198,6 +198,7 @@ impl Pipeline {
     /// There is not enough memory, the device failed, or it is the simulator, whose time says nothing.
     pub fn measure(&self, timing: impl Into<Timing>) -> Result<Measurement, Error> {
         let budget = timing.into().budget;
+        self.plan.settle()?;
         if !self.is_streamed() {
             return beside_copy(&self.plan, &self.problem, budget, |input, output| {
                 self.run_parts(input, output, Work::Transform)
@@ -278,6 +279,7 @@ impl Plan {
     /// There is not enough memory, the device failed, or it is the simulator, whose time says nothing.
     pub fn measure_host(&self, timing: impl Into<Timing>) -> Result<Measurement, Error> {
         let budget = timing.into().budget;
+        self.settle()?;
         beside_copy(self, self.problem(), budget, |input, output| {
             self.run(HostJob { input, filter: &[], output, part: None })
         })

@@ -72,6 +72,35 @@ impl Plan {
         self.work.workspace_bytes()
     }
 
+    /// Whether the plan runs by its best kernels. One that had to be assembled on CUDA may not yet: where that takes
+    /// long, it begins with a *stand-in*, other kernels for the same problem that are assembled sooner and take
+    /// longer to run, and goes over to the best when they are there, some 0.1 to 0.3 s later. Both keep to
+    /// [`Plan::error_bound`], but their last bits may differ. Timings of a plan wait for the best.
+    pub fn is_settled(&self) -> bool {
+        self.work.is_settled()
+    }
+
+    /// Waits until the plan runs by its best kernels: before it is captured in a graph, which keeps the kernels of that
+    /// moment, or where every run must give the same bits. [`use_stand_ins`](crate::use_stand_ins) does
+    /// it for all plans.
+    ///
+    /// ```
+    /// use warpfft::core::request::Fft;
+    /// use warpfft::{Device, DeviceKind};
+    ///
+    /// let plan = Device::open(DeviceKind::Auto)?.plan(&Fft::new([8191]).build()?)?;
+    /// plan.settle()?;
+    /// assert!(plan.is_settled());
+    /// # Ok::<(), warpfft::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The driver refused the best kernels. The plan goes on as it is.
+    pub fn settle(&self) -> Result<(), Error> {
+        self.work.settle()
+    }
+
     /// Elements that the input must hold: complex ones, or reals of each plane, or reals where it is real.
     pub fn input_elements(&self) -> u64 {
         self.input.elements

@@ -27,6 +27,7 @@ const SHAPES: [&[u64]; 12] = [
 ];
 
 fn device() -> Option<Device> {
+    warpfft::use_stand_ins(false);
     let device = Device::cuda(0).map_err(|why| println!("skipped: {why}")).ok()?;
     let clusters = device.limits().is_some_and(|limits| limits.max_cluster >= 16 && limits.bulk_copy);
     if !clusters {

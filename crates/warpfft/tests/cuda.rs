@@ -12,7 +12,7 @@ use warpfft::core::problem::{Placement, Problem};
 use warpfft::{Complex, Device, Error, Plan};
 
 use cases::packed;
-use graph::Graphs;
+use graph::{Capture, Graphs};
 
 fn device() -> Option<Device> {
     Device::cuda(0).map_err(|why| println!("skipped: {why}")).ok()
@@ -62,7 +62,7 @@ fn captured(graphs: &Graphs, plan: &Plan, name: &str) {
     // graph is launched on memory that outlives it.
     unsafe {
         graphs.with_context_of(stream.raw(), || {
-            let graph = graphs.capture(stream.raw(), enqueue);
+            let graph = graphs.capture(stream.raw(), Capture::ThisThread, enqueue);
             let launches = plan.program().map_or(0, |program| program.launches.len());
             assert_eq!(graph.nodes(), launches, "{name}: a launch is a node, and there is nothing else");
             for seed in 0..2 {
@@ -95,6 +95,7 @@ fn transforms_of_every_kind_are_captured_in_a_graph() {
     ];
     for (name, problem) in problems {
         let plan = device.plan(&problem).unwrap_or_else(|error| panic!("{name}: {error}"));
+        plan.settle().unwrap_or_else(|error| panic!("{name}: {error}"));
         captured(&graphs, &plan, name);
         println!("{name}: captured");
     }

@@ -16,6 +16,7 @@ use cases::stress::stress;
 const SHAPES: [&[u64]; 6] = [&[1 << 18], &[1 << 19], &[1 << 20], &[512, 512], &[1024, 1024], &[64, 64, 64]];
 
 fn device() -> Option<Device> {
+    warpfft::use_stand_ins(false);
     Device::cuda(0).map_err(|why| println!("skipped: {why}")).ok()
 }
 

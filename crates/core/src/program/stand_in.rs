@@ -30,8 +30,7 @@ const SHORTER: f64 = 0.8;
 /// ```
 pub fn stand_in(program: &Program, limits: &Limits) -> Option<Program> {
     let most = (SHORTER * program.longest() as f64) as usize;
-    let suits =
-        |other: &Program| other.longest() <= most && other.workspace_bytes <= program.workspace_bytes;
+    let suits = |other: &Program| other.longest() <= most && other.workspace_bytes <= program.workspace_bytes;
     // A number of two words takes two registers.
     let least = if program.problem.precision == Precision::F32 { 0 } else { 1 };
     let narrower = REGISTERS[least..].iter().filter(|&&registers| registers < limits.registers_per_thread);

@@ -143,6 +143,16 @@ pub(crate) trait Execute: Any + Send + Sync {
     /// Bytes of workspace beside input and output.
     fn workspace_bytes(&self) -> u64;
 
+    /// Whether it runs by what is best, and will go on so.
+    fn is_settled(&self) -> bool {
+        true
+    }
+
+    /// Waits until it does.
+    fn settle(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Runs on host memory and returns when the output is there.
     fn run(&self, job: HostJob<'_>) -> Result<(), Error>;
 

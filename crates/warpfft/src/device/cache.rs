@@ -51,6 +51,11 @@ impl DiskCache {
         whole.then(|| entry.split_off(HEADER))
     }
 
+    /// Whether there is an entry of that name; it may yet be damaged.
+    pub fn has(&self, name: &str) -> bool {
+        self.folder.as_ref().is_some_and(|folder| folder.join(name).is_file())
+    }
+
     /// Whether there is an entry whose name ends so.
     pub fn has_any(&self, ending: &str) -> bool {
         let listed = self.folder.as_ref().and_then(|folder| std::fs::read_dir(folder).ok());

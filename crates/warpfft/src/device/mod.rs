@@ -1,6 +1,8 @@
 //! Where plans run. One device more is one file here, and one line in [`DeviceKind`] and in each `match` on it.
 
 pub(crate) mod backend;
+#[cfg(feature = "cuda")]
+mod behind;
 #[cfg(any(feature = "opencl", feature = "wgpu"))]
 mod bindable;
 #[cfg(feature = "cuda")]
@@ -118,6 +120,22 @@ pub fn use_disk_cache(on: bool) {
 }
 
 static DISK_CACHE: AtomicBool = AtomicBool::new(true);
+
+/// Whether plans for GPUs may begin with stand-ins while their best kernels are being assembled ([`Plan::settle`]), for this
+/// process: on until told otherwise. The environment may turn it off too, by `WARPFFT_STAND_INS=off`. Without, a plan
+/// that has to be assembled takes up to some 0.3 s, and gives the same bits from its first run on.
+pub fn use_stand_ins(on: bool) {
+    STAND_INS.store(on, Ordering::Relaxed);
+}
+
+static STAND_INS: AtomicBool = AtomicBool::new(true);
+
+/// What [`use_stand_ins`] and the environment say.
+#[cfg(feature = "cuda")]
+fn stand_ins() -> bool {
+    let off = std::env::var_os("WARPFFT_STAND_INS").is_some_and(|value| value.eq_ignore_ascii_case("off"));
+    !off && STAND_INS.load(Ordering::Relaxed)
+}
 
 /// An opened device. Clones are the same device.
 #[derive(Clone)]

@@ -1,4 +1,5 @@
 //! CUDA graphs by the driver's own functions, as a program that owns streams and graphs would call them.
+#![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::ffi::{c_int, c_ulonglong, c_void};
 
@@ -6,9 +7,15 @@ use libloading::{Library, Symbol};
 
 type Handle = *mut c_void;
 
-/// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`: a call on this thread that may not be captured is an error. The global mode
-/// would forbid other tests of this process to allocate meanwhile.
-const CAPTURE_THREAD: c_int = 1;
+/// Which calls are errors while a stream is captured.
+#[derive(Clone, Copy)]
+pub enum Capture {
+    /// `CU_STREAM_CAPTURE_MODE_GLOBAL`: those of any thread that may not be captured. Other tests of the process may not
+    /// allocate meanwhile.
+    Global = 0,
+    /// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`: those of this thread.
+    ThisThread = 1,
+}
 
 /// The driver's library, opened once more.
 pub struct Graphs(Library);
@@ -41,14 +48,14 @@ impl Graphs {
     /// # Safety
     ///
     /// A live stream, on which nothing else is enqueued meanwhile; its context is current.
-    pub unsafe fn capture(&self, stream: Handle, enqueue: impl FnOnce()) -> Graph<'_> {
+    pub unsafe fn capture(&self, stream: Handle, mode: Capture, enqueue: impl FnOnce()) -> Graph<'_> {
         let (mut graph, mut ready) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: the signatures are the documentation's; the stream is live, and there are places for the
         // answers.
         unsafe {
             let begin: Symbol<unsafe extern "system" fn(Handle, c_int) -> c_int> =
                 self.symbol("cuStreamBeginCapture_v2\0");
-            assert_eq!(begin(stream, CAPTURE_THREAD), 0, "capture does not begin");
+            assert_eq!(begin(stream, mode as c_int), 0, "capture does not begin");
             enqueue();
             let end: Symbol<unsafe extern "system" fn(Handle, *mut Handle) -> c_int> =
                 self.symbol("cuStreamEndCapture\0");

@@ -19,8 +19,10 @@ pub const CANARY: f64 = 12_345.0;
 /// Complex elements behind the span, which no call may touch.
 const BEYOND: usize = 7;
 
-/// Every device that can be used here; prints which cannot, and why. `WARPFFT_DEVICE` picks one.
+/// Every device that can be used here; prints which cannot, and why. `WARPFFT_DEVICE` picks one. Their plans run by their
+/// best kernels from the first run on; what others begin with has tests of its own (`stand_ins.rs`).
 pub fn devices() -> Vec<Device> {
+    warpfft::use_stand_ins(false);
     let only = std::env::var("WARPFFT_DEVICE").ok();
     let mut devices = Vec::new();
     for kind in [DeviceKind::Cpu, DeviceKind::Sim, DeviceKind::Wgpu, DeviceKind::OpenCl, DeviceKind::Cuda] {

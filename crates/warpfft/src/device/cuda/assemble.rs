@@ -8,7 +8,7 @@ use warpfft_core::emit;
 use warpfft_core::kernel::{Kernel, Verified};
 
 use super::context::Context;
-use super::driver::{Driver, ERROR_LOG, ERROR_LOG_BYTES, Handle, INPUT_PTX, function};
+use super::driver::{Driver, ERROR_LOG, ERROR_LOG_BYTES, Handle, INPUT_PTX, OPTIMIZATION_LEVEL, function};
 use super::image::KernelImage;
 use crate::device::cache::DiskCache;
 use crate::device::hash::hash;
@@ -21,6 +21,15 @@ const SHARED_WITHOUT_ASKING: u32 = 48 * 1024;
 const PORTABLE_CLUSTER: u32 = 8;
 /// Bytes for what the assembler says.
 const LOG_BYTES: usize = 16 * 1024;
+
+/// How much the assembler does for a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// What it must: a bit more than half of the time.
+    Least,
+    /// All that it can.
+    Full,
+}
 
 /// A loaded kernel. Its context unloads it.
 pub(super) struct Module {
@@ -49,17 +58,53 @@ impl Module {
     }
 }
 
+/// A kernel as the driver takes it.
+struct Source {
+    text: String,
+    /// Hash of the text.
+    key: u128,
+}
+
+impl Source {
+    fn of(context: &Context, kernel: &Verified<Kernel>) -> Result<Self, Error> {
+        let text = emit::ptx(kernel, context.sm()).map_err(|error| Error::Emit {
+            kernel: kernel.name.clone(),
+            device: context.name().to_owned(),
+            reason: error.to_string(),
+        })?;
+        Ok(Self { key: hash(text.as_bytes()), text })
+    }
+
+    /// The name of its entry in the disk cache.
+    fn entry(&self, context: &Context) -> String {
+        format!("{:032x}{}", self.key, entry_ending(context))
+    }
+}
+
+/// Whether the machine code of all of these kernels is loaded or on the disk.
+pub(super) fn at_hand(context: &Context, kernels: &[Verified<Kernel>]) -> Result<bool, Error> {
+    let cache = DiskCache::from_environment();
+    for kernel in kernels {
+        let source = Source::of(context, kernel)?;
+        if known(context, source.key).is_none() && !cache.has(&source.entry(context)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Loads all of a program's kernels, several at once where there are several.
 pub(super) fn modules(
-    context: &Arc<Context>,
+    context: &Context,
     kernels: &[Verified<Kernel>],
+    effort: Effort,
 ) -> Result<Vec<Arc<Module>>, Error> {
     if let [kernel] = kernels {
-        return Ok(vec![module(context, kernel)?]);
+        return Ok(vec![module(context, kernel, effort)?]);
     }
     // Plain threads, and not the pool: assembling waits inside the driver.
     std::thread::scope(|scope| {
-        let load = |kernel| scope.spawn(move || module(context, kernel));
+        let load = |kernel| scope.spawn(move || module(context, kernel, effort));
         let started: Vec<_> = kernels.iter().map(load).collect();
         let finish = |thread: std::thread::ScopedJoinHandle<'_, _>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -68,30 +113,36 @@ pub(super) fn modules(
     })
 }
 
-fn module(context: &Arc<Context>, kernel: &Verified<Kernel>) -> Result<Arc<Module>, Error> {
-    let text = emit::ptx(kernel, context.sm()).map_err(|error| Error::Emit {
-        kernel: kernel.name.clone(),
-        device: context.name().to_owned(),
-        reason: error.to_string(),
-    })?;
-    let key = hash(text.as_bytes());
+fn module(context: &Context, kernel: &Verified<Kernel>, effort: Effort) -> Result<Arc<Module>, Error> {
+    let source = Source::of(context, kernel)?;
+    // Code of least effort is for this process and kept apart.
+    let key = if effort == Effort::Full { source.key } else { !source.key };
     if let Some(module) = known(context, key) {
         return Ok(module);
     }
     let _current = context.current()?;
     let outline = KernelOutline::of(kernel);
+    if effort == Effort::Least {
+        let code = assemble(context, &kernel.name, source.text, effort)?;
+        return Ok(keep(context, load(context, &outline, key, code)?));
+    }
     let cache = DiskCache::from_environment();
-    let entry = format!("{key:032x}{}", entry_ending(context));
+    let entry = source.entry(context);
     let kept = cache.read(&entry).and_then(|code| load(context, &outline, key, code).ok());
     let module = match kept {
         Some(module) => module,
         None => {
-            let code = assemble(context, &kernel.name, text)?;
+            let code = assemble(context, &kernel.name, source.text, effort)?;
             cache.write(&entry, &code);
             load(context, &outline, key, code)?
         }
     };
     Ok(keep(context, module))
+}
+
+/// Hash of the text and machine code of each module, as records hold them.
+pub(super) fn assembled(modules: &[Arc<Module>]) -> Vec<(u128, &[u8])> {
+    modules.iter().map(|module| (module.text, &module.code[..])).collect()
 }
 
 /// Loads a kernel from a program's record.
@@ -132,7 +183,7 @@ pub(super) fn wake(context: &Context, cache: &DiskCache) {
         let text = ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry nothing()\n{\n\tret;\n}\n";
         // What fails here fails again where it matters, and says so there.
         if let Ok(_current) = context.current() {
-            drop(assemble(context, "nothing", text.to_owned()));
+            drop(assemble(context, "nothing", text.to_owned(), Effort::Full));
         }
     });
 }
@@ -143,17 +194,19 @@ fn entry_ending(context: &Context) -> String {
 }
 
 /// Machine code of a kernel's text. The context is current.
-fn assemble(context: &Context, kernel: &str, text: String) -> Result<Vec<u8>, Error> {
+fn assemble(context: &Context, kernel: &str, text: String, effort: Effort) -> Result<Vec<u8>, Error> {
     let driver = context.driver;
     let text =
         CString::new(text).map_err(|_| refused(context, kernel, "the text holds a zero byte".into()))?;
     let mut log = vec![0_u8; LOG_BYTES];
-    let mut options: [c_int; 2] = [ERROR_LOG, ERROR_LOG_BYTES];
-    let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(LOG_BYTES)];
+    let mut options: [c_int; 3] = [ERROR_LOG, ERROR_LOG_BYTES, OPTIMIZATION_LEVEL];
+    let number = std::ptr::without_provenance_mut;
+    let level = if effort == Effort::Full { 4 } else { 0 };
+    let mut values: [*mut c_void; 3] = [log.as_mut_ptr().cast(), number(LOG_BYTES), number(level)];
     let mut state: Handle = std::ptr::null_mut();
-    // SAFETY: two options with their values; they and the log live until the linker is destroyed below.
+    // SAFETY: three options with their values; they and the log live until the linker is destroyed below.
     let code =
-        unsafe { (driver.cuLinkCreate_v2)(2, options.as_mut_ptr(), values.as_mut_ptr(), &raw mut state) };
+        unsafe { (driver.cuLinkCreate_v2)(3, options.as_mut_ptr(), values.as_mut_ptr(), &raw mut state) };
     context.check("cuLinkCreate", code)?;
     let (mut place, mut bytes): (*mut c_void, usize) = (std::ptr::null_mut(), 0);
     // SAFETY: a live linker; the text with its final zero, which the length counts; no options; places for the
@@ -189,6 +242,7 @@ fn refused(context: &Context, kernel: &str, log: String) -> Error {
 /// Loads machine code and makes its function ready to launch. The context is current.
 fn load(context: &Context, kernel: &KernelOutline, text: u128, code: Vec<u8>) -> Result<Module, Error> {
     let driver = context.driver;
+    let _relaxed = context.relaxed();
     let mut raw: Handle = std::ptr::null_mut();
     // SAFETY: machine code as the driver's linker made it; its checksum was right if it comes from the cache.
     context.check("cuModuleLoadData", unsafe {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use warpfft_core::target::{Api, Limits};
 
 use super::assemble::Module;
-use super::driver::{Driver, Handle, OUT_OF_MEMORY, STICKY, attribute};
+use super::driver::{CAPTURE_RELAXED, Driver, Handle, OUT_OF_MEMORY, STICKY, attribute};
 use super::image;
 use super::memory::DeviceBuffer;
 use crate::device::DeviceKind;
@@ -50,6 +50,19 @@ impl Drop for Current<'_> {
         let mut popped: Handle = std::ptr::null_mut();
         // SAFETY: this thread pushed the context when this was made, and pops in reverse order.
         unsafe { (self.0.driver.cuCtxPopCurrent_v2)(&raw mut popped) };
+    }
+}
+
+/// While this lives, other threads that capture graphs forbid this one nothing.
+pub(super) struct Relaxed {
+    driver: &'static Driver,
+    before: c_int,
+}
+
+impl Drop for Relaxed {
+    fn drop(&mut self) {
+        // SAFETY: a place for the answer, which holds a mode of the driver's.
+        unsafe { (self.driver.cuThreadExchangeStreamCaptureMode)(&raw mut self.before) };
     }
 }
 
@@ -163,6 +176,15 @@ impl Context {
         // SAFETY: the context is retained.
         self.check("cuCtxPushCurrent", unsafe { (self.driver.cuCtxPushCurrent_v2)(self.raw) })?;
         Ok(Current(self))
+    }
+
+    /// A capture of another thread in the global mode forbids all threads to load machine code, and fails if one does:
+    /// unless that thread says that it does not touch what is captured.
+    pub(super) fn relaxed(&self) -> Relaxed {
+        let mut relaxed = Relaxed { driver: self.driver, before: CAPTURE_RELAXED };
+        // SAFETY: a place for the answer, which holds a mode of the driver's.
+        unsafe { (self.driver.cuThreadExchangeStreamCaptureMode)(&raw mut relaxed.before) };
+        relaxed
     }
 
     /// Turns a result into an error.

@@ -48,10 +48,14 @@ pub const CLUSTER_SCHEDULING: c_uint = 5;
 pub const LOAD_BALANCING: c_uint = 2;
 /// `CU_JIT_INPUT_PTX`.
 pub const INPUT_PTX: c_int = 1;
+/// `CU_JIT_OPTIMIZATION_LEVEL`: 0 to 4, and 4 where nothing is said.
+pub const OPTIMIZATION_LEVEL: c_int = 7;
 /// `CU_JIT_ERROR_LOG_BUFFER`.
 pub const ERROR_LOG: c_int = 5;
 /// `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`.
 pub const ERROR_LOG_BYTES: c_int = 6;
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`.
+pub const CAPTURE_RELAXED: c_int = 2;
 /// `CU_STREAM_NON_BLOCKING`.
 pub const NON_BLOCKING: c_uint = 1;
 
@@ -162,6 +166,7 @@ functions! {
     cuStreamCreate(*mut Handle, c_uint);
     cuStreamDestroy_v2(Handle);
     cuStreamSynchronize(Handle);
+    cuThreadExchangeStreamCaptureMode(*mut c_int);
     cuEventCreate(*mut Handle, c_uint);
     cuEventRecord(Handle, Handle);
     cuEventSynchronize(Handle);

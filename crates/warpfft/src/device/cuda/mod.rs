@@ -7,8 +7,10 @@ mod host_copy;
 mod image;
 mod lanes;
 mod launch;
+mod loaded;
 mod memory;
 mod pinned;
+mod soon;
 mod tables;
 mod timing;
 mod work;
@@ -204,12 +206,12 @@ impl Plan {
     }
 
     /// Registers and bytes of local memory (spills) of a thread, for each launch's kernel, as the driver reports
-    /// them.
+    /// them. It waits for the best kernels ([`Plan::settle`]).
     ///
     /// # Errors
     ///
-    /// The plan is for another device.
+    /// The plan is for another device, or its best kernels could not be assembled.
     pub fn cuda_registers(&self) -> Result<Vec<(u32, u32)>, Error> {
-        Ok(self.work_as::<CudaWork>(DeviceKind::Cuda)?.registers())
+        self.work_as::<CudaWork>(DeviceKind::Cuda)?.registers()
     }
 }

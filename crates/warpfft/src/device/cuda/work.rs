@@ -1,21 +1,21 @@
 //! A program on a GPU. Running it only enqueues launches: no allocation, no compilation, no waiting.
 
-use std::ffi::c_uint;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use warpfft_core::problem::Problem;
-use warpfft_core::program::{Binding, Program};
+use warpfft_core::program::Program;
 use warpfft_core::recipe::Recipe;
 
-use super::assemble::{Module, modules, recorded, wake};
+use super::assemble::{Effort, assembled, modules, wake};
 use super::context::Context;
 use super::driver::Handle;
-use super::image::{BufferImage, Image, problem_key};
+use super::image::{Image, problem_key};
 use super::lanes::CudaLanes;
-use super::launch::{Argument, Launch, MAX_BUFFERS, Pointers};
+use super::launch::Pointers;
+use super::loaded::{Loaded, Ready, alignment};
 use super::memory::{DeviceBuffer, Stream};
-use super::tables::tables;
+use super::soon;
 use super::timing;
 use crate::device::backend::{Execute, HostJob, Lanes, compiled, own};
 use crate::device::cache::DiskCache;
@@ -35,21 +35,20 @@ pub(crate) struct CudaWork {
     recipe: Option<Recipe>,
     pub(super) workspace_bytes: u64,
     /// Compiled once somebody looks, where the launches came from a record.
-    program: OnceLock<Option<Program>>,
-    launches: Vec<Launch>,
+    program: OnceLock<Option<Arc<Program>>>,
+    ready: Ready,
     /// What the pointers of input, output and filter must be multiples of.
     alignment: [u64; 3],
-    /// Kept as long as the launches name its addresses.
-    tables: Vec<Arc<DeviceBuffer>>,
 }
 
 impl CudaWork {
     /// Loads a program.
     pub fn load(context: &Arc<Context>, program: Program) -> Result<Self, Error> {
         check::program(&program, &context.limits)?;
-        let modules = modules(context, &program.kernels)?;
-        Self::of(context, &program.problem, &Image::of("", &program, &assembled(&modules)))
-            .map(|work| work.with(program))
+        let modules = modules(context, &program.kernels, Effort::Full)?;
+        let problem = program.problem.clone();
+        let work = Self::recorded(context, &problem, &Image::of("", &program, &assembled(&modules)))?;
+        Ok(Self { program: OnceLock::from(Some(Arc::new(program))), ..work })
     }
 
     /// Reads a problem's record from the disk cache, or compiles the problem and writes the record.
@@ -62,8 +61,8 @@ impl CudaWork {
         let (cache, entry) = (DiskCache::from_environment(), format!("{:032x}.plan", hash(key.as_bytes())));
         let record = cache.read(&entry);
         let image = record.as_ref().and_then(|record| Image::decode(record, &key));
-        match image.map(|image| Self::of(context, problem, &image)) {
-            Some(Ok(work)) => return Ok(work.following(recipe)),
+        match image.map(|image| Self::recorded(context, problem, &image)) {
+            Some(Ok(work)) => return Ok(Self { recipe: recipe.cloned(), ..work }),
             Some(Err(error)) => tracing::debug!(entry, %error, "a cached plan was not used"),
             None => {}
         }
@@ -71,88 +70,42 @@ impl CudaWork {
             scope.spawn(|| wake(context, &cache));
             compiled(problem, &context.limits, recipe)
         })?;
-        let modules = modules(context, &program.kernels)?;
-        let assembled = assembled(&modules);
-        let image = Image::of(&key, &program, &assembled);
-        let work = Self::of(context, problem, &image)?;
-        if let Some(record) = image.encode() {
-            cache.write(&entry, &record);
-        }
-        Ok(work.following(recipe).with(program))
+        let program = Arc::new(program);
+        let (ready, alignment) = soon::ready(context, &program, key, entry)?;
+        let work = Self {
+            context: Arc::clone(context),
+            problem: problem.clone(),
+            recipe: recipe.cloned(),
+            workspace_bytes: program.workspace_bytes,
+            program: OnceLock::from(Some(program)),
+            ready,
+            alignment,
+        };
+        Ok(work)
     }
 
     /// Loads what a record describes.
-    fn of(context: &Arc<Context>, problem: &Problem, image: &Image) -> Result<Self, Error> {
+    fn recorded(context: &Arc<Context>, problem: &Problem, image: &Image) -> Result<Self, Error> {
         image.check(problem, &context.limits)?;
-        let modules: Vec<_> =
-            image.kernels.iter().map(|kernel| recorded(context, kernel)).collect::<Result<_, _>>()?;
-        let tables = tables(context, &image.tables)?;
-        let mut alignment = [1; 3];
-        let mut launches = Vec::with_capacity(image.launches.len());
-        for launch in &image.launches {
-            let kernel = &image.kernels[launch.kernel];
-            if launch.bindings.len() > MAX_BUFFERS {
-                let detail = format!("kernel {} has more than {MAX_BUFFERS} buffers", kernel.name);
-                return Err(Error::Program { detail });
-            }
-            let argument = |(&binding, buffer): (&Binding, &BufferImage)| match binding {
-                Binding::Input(plane) => {
-                    alignment[0] = alignment[0].max(buffer.align);
-                    Argument::Input(plane.into())
-                }
-                Binding::Output(plane) => {
-                    alignment[1] = alignment[1].max(buffer.align);
-                    Argument::Output(plane.into())
-                }
-                Binding::Filter => {
-                    alignment[2] = alignment[2].max(buffer.align);
-                    Argument::Filter
-                }
-                Binding::Workspace { offset, .. } => Argument::Workspace(offset),
-                Binding::Table(table) => Argument::Fixed(tables[usize::from(table)].address()),
-            };
-            launches.push(Launch {
-                module: Arc::clone(&modules[launch.kernel]),
-                blocks: kernel.blocks as c_uint,
-                threads: kernel.threads,
-                cluster: kernel.cluster,
-                at_run: kernel.at_run,
-                shared: kernel.shared_bytes,
-                arguments: launch.bindings.iter().zip(&kernel.buffers).map(argument).collect(),
-            });
-        }
         Ok(Self {
             context: Arc::clone(context),
             problem: problem.clone(),
             recipe: None,
             workspace_bytes: image.workspace_bytes,
             program: OnceLock::new(),
-            launches,
-            alignment,
-            tables,
+            ready: Ready::at_once(Loaded::of(context, image)?),
+            alignment: alignment(image),
         })
-    }
-
-    /// With the recipe that it was compiled by.
-    fn following(mut self, recipe: Option<&Recipe>) -> Self {
-        self.recipe = recipe.cloned();
-        self
-    }
-
-    /// With the program that it was loaded from.
-    fn with(mut self, program: Program) -> Self {
-        self.program = OnceLock::from(Some(program));
-        self
     }
 
     /// Bytes of tables on the device.
     pub fn table_bytes(&self) -> u64 {
-        self.tables.iter().map(|table| table.bytes()).sum()
+        self.ready.table_bytes()
     }
 
     /// Registers and spilled bytes of each launch's kernel, as the driver reports them.
-    pub fn registers(&self) -> Vec<(u32, u32)> {
-        self.launches.iter().map(|launch| (launch.module.registers, launch.module.local_bytes)).collect()
+    pub fn registers(&self) -> Result<Vec<(u32, u32)>, Error> {
+        self.ready.settled().map(Loaded::registers)
     }
 
     /// Checks what can be checked of the caller's addresses.
@@ -207,7 +160,7 @@ impl CudaWork {
     ) -> Result<(), Error> {
         self.check_pointers(&pointers)?;
         let _current = self.context.current()?;
-        for launch in &self.launches {
+        for launch in &self.ready.now().launches {
             // SAFETY: by this function's contract; one argument for each of the kernel's buffers was checked when the
             // program was loaded.
             unsafe { launch.enqueue(&self.context, stream, &pointers, count)? };
@@ -256,28 +209,36 @@ impl Buffers {
     }
 }
 
-/// Hash of the text and machine code of each module, as records hold them.
-fn assembled(modules: &[Arc<Module>]) -> Vec<(u128, &[u8])> {
-    modules.iter().map(|module| (module.text, &module.code[..])).collect()
-}
-
 impl Execute for CudaWork {
     fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
+        self.settle()?;
         timing::measure(self, timing)
     }
 
     fn race(&self, all: &[&(dyn Execute + 'static)], budget: Duration) -> Result<Vec<f64>, Error> {
-        timing::race(&own(all)?, budget)
+        let works = own::<Self>(all)?;
+        works.iter().try_for_each(|work| work.settle())?;
+        timing::race(&works, budget)
     }
 
     #[cfg(feature = "peers")]
     fn measure_beside_peers(&self, timing: Timing) -> Result<(Measurement, Vec<PeerReport>), Error> {
+        self.settle()?;
         timing::beside_peers(self, timing)
     }
 
     fn program(&self) -> Option<&Program> {
-        let compile = || compiled(&self.problem, &self.context.limits, self.recipe.as_ref()).ok();
-        self.program.get_or_init(compile).as_ref()
+        let compile =
+            || compiled(&self.problem, &self.context.limits, self.recipe.as_ref()).ok().map(Arc::new);
+        self.program.get_or_init(compile).as_deref()
+    }
+
+    fn is_settled(&self) -> bool {
+        self.ready.is_settled()
+    }
+
+    fn settle(&self) -> Result<(), Error> {
+        self.ready.settled().map(drop)
     }
 
     fn workspace_bytes(&self) -> u64 {

@@ -1,0 +1,135 @@
+//! Launches whose kernels and tables are on the GPU.
+
+use std::ffi::c_uint;
+use std::sync::{Arc, OnceLock};
+
+use warpfft_core::program::Binding;
+
+use super::assemble::{Module, recorded};
+use super::context::Context;
+use super::image::{BufferImage, Image};
+use super::launch::{Argument, Launch, MAX_BUFFERS};
+use super::memory::DeviceBuffer;
+use super::tables::tables;
+use crate::error::Error;
+
+/// What the pointers of input, output and filter must be multiples of.
+pub(super) fn alignment(image: &Image) -> [u64; 3] {
+    let mut widest = [1; 3];
+    for launch in &image.launches {
+        for (binding, buffer) in launch.bindings.iter().zip(&image.kernels[launch.kernel].buffers) {
+            let side = match binding {
+                Binding::Input(_) => 0,
+                Binding::Output(_) => 1,
+                Binding::Filter => 2,
+                Binding::Workspace { .. } | Binding::Table(_) => continue,
+            };
+            widest[side] = buffer.align.max(widest[side]);
+        }
+    }
+    widest
+}
+
+/// All launches of a program, ready to be enqueued.
+pub(super) struct Loaded {
+    pub launches: Vec<Launch>,
+    /// Kept as long as the launches name their addresses.
+    pub tables: Vec<Arc<DeviceBuffer>>,
+}
+
+impl Loaded {
+    /// What a record describes, which was checked.
+    pub fn of(context: &Arc<Context>, image: &Image) -> Result<Self, Error> {
+        let modules: Vec<_> =
+            image.kernels.iter().map(|kernel| recorded(context, kernel)).collect::<Result<_, _>>()?;
+        Self::with(image, &modules, tables(context, &image.tables)?)
+    }
+
+    /// What an image describes, which was checked, with its kernels and its tables.
+    pub fn with(
+        image: &Image,
+        modules: &[Arc<Module>],
+        tables: Vec<Arc<DeviceBuffer>>,
+    ) -> Result<Self, Error> {
+        let mut launches = Vec::with_capacity(image.launches.len());
+        for launch in &image.launches {
+            let kernel = &image.kernels[launch.kernel];
+            if launch.bindings.len() > MAX_BUFFERS {
+                let detail = format!("kernel {} has more than {MAX_BUFFERS} buffers", kernel.name);
+                return Err(Error::Program { detail });
+            }
+            let argument = |(&binding, _): (&Binding, &BufferImage)| match binding {
+                Binding::Input(plane) => Argument::Input(plane.into()),
+                Binding::Output(plane) => Argument::Output(plane.into()),
+                Binding::Filter => Argument::Filter,
+                Binding::Workspace { offset, .. } => Argument::Workspace(offset),
+                Binding::Table(table) => Argument::Fixed(tables[usize::from(table)].address()),
+            };
+            launches.push(Launch {
+                module: Arc::clone(&modules[launch.kernel]),
+                blocks: kernel.blocks as c_uint,
+                threads: kernel.threads,
+                cluster: kernel.cluster,
+                at_run: kernel.at_run,
+                shared: kernel.shared_bytes,
+                arguments: launch.bindings.iter().zip(&kernel.buffers).map(argument).collect(),
+            });
+        }
+        Ok(Self { launches, tables })
+    }
+
+    /// Bytes of tables.
+    pub fn table_bytes(&self) -> u64 {
+        self.tables.iter().map(|table| table.bytes()).sum()
+    }
+
+    /// Registers and spilled bytes of each launch's kernel, as the driver reports them.
+    pub fn registers(&self) -> Vec<(u32, u32)> {
+        self.launches.iter().map(|launch| (launch.module.registers, launch.module.local_bytes)).collect()
+    }
+}
+
+/// Where the best launches of a plan will be once they are assembled, or why they are not.
+pub(super) type Best = Arc<OnceLock<Result<Loaded, Error>>>;
+
+/// A plan's launches: those that were there first, and the best where these come later.
+pub(super) struct Ready {
+    first: Loaded,
+    best: Option<Best>,
+}
+
+impl Ready {
+    /// Launches that are the best.
+    pub fn at_once(first: Loaded) -> Self {
+        Self { first, best: None }
+    }
+
+    /// Launches to begin with, and the place of the best.
+    pub fn soon(first: Loaded, best: Best) -> Self {
+        Self { first, best: Some(best) }
+    }
+
+    /// The best that are there.
+    pub fn now(&self) -> &Loaded {
+        let best = self.best.as_ref().and_then(|best| best.get());
+        best.and_then(|best| best.as_ref().ok()).unwrap_or(&self.first)
+    }
+
+    /// Whether nothing better will come.
+    pub fn is_settled(&self) -> bool {
+        self.best.as_ref().is_none_or(|best| best.get().is_some())
+    }
+
+    /// Waits for the best.
+    pub fn settled(&self) -> Result<&Loaded, Error> {
+        match &self.best {
+            Some(best) => best.wait().as_ref().map_err(Clone::clone),
+            None => Ok(&self.first),
+        }
+    }
+
+    /// Bytes of tables that are there from the start.
+    pub fn table_bytes(&self) -> u64 {
+        self.first.table_bytes()
+    }
+}

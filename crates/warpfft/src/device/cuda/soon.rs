@@ -1,0 +1,131 @@
+//! Plans that are ready before their best kernels are.
+//!
+//! The driver's assembler takes up to 0.3 s for a long kernel. So a plan whose kernels are long begins with a stand-in:
+//! shorter kernels for the same problem where there are some, assembled with the least effort, which takes a third of the
+//! time or less. The best are assembled behind, and take over when they are there.
+
+use std::sync::{Arc, OnceLock};
+
+use warpfft_core::program::{Program, stand_in};
+
+use super::assemble::{Effort, assembled, at_hand, modules};
+use super::context::Context;
+use super::image::Image;
+use super::loaded::{Best, Loaded, Ready, alignment};
+use super::memory::DeviceBuffer;
+use super::tables::tables;
+use crate::device::behind::behind;
+use crate::device::cache::DiskCache;
+use crate::device::stand_ins;
+use crate::error::Error;
+
+/// Instructions of a kernel up to which its plan waits for it: some 40 ms on a slow processor.
+const SHORT: usize = 600;
+
+/// Launches of a program, the best at once or a stand-in and the best behind, and what the caller's pointers must be
+/// multiples of for both. `key` and `entry` are those of its record, which is written when the best are there.
+pub(super) fn ready(
+    context: &Arc<Context>,
+    program: &Arc<Program>,
+    key: String,
+    entry: String,
+) -> Result<(Ready, [u64; 3]), Error> {
+    let image = Image::of(&key, program, &unassembled(program));
+    image.check(&program.problem, &context.limits)?;
+    let most = alignment(&image);
+    // What takes memory on the GPU is there before this returns, also the tables of the best.
+    let tables = tables(context, &image.tables)?;
+    let best = Unassembled { context: Arc::clone(context), program: Arc::clone(program), tables, key, entry };
+    let short = program.longest() <= SHORT;
+    if short || !stand_ins() || at_hand(context, &program.kernels)? {
+        return Ok((Ready::at_once(best.loaded()?), most));
+    }
+    match begin(context, program, most) {
+        Ok(first) => {
+            let promise = Promise(Best::new(OnceLock::new()));
+            let ready = Ready::soon(first, Arc::clone(&promise.0));
+            behind(move || {
+                // Also for what is freed, where the plan is gone meanwhile.
+                let _relaxed = best.context.relaxed();
+                let (best, promise) = (best, promise);
+                promise.keep(&best);
+            });
+            Ok((ready, most))
+        }
+        Err(error) => {
+            tracing::debug!(%error, "there is no stand-in");
+            Ok((Ready::at_once(best.loaded()?), most))
+        }
+    }
+}
+
+/// Launches to begin with, which ask of the caller's pointers no more than that.
+fn begin(context: &Arc<Context>, program: &Program, most: [u64; 3]) -> Result<Loaded, Error> {
+    let fits = |other: &Program| {
+        let own = alignment(&Image::of("", other, &unassembled(other)));
+        own.iter().zip(most).all(|(&own, most)| own <= most)
+    };
+    let other = stand_in(program, &context.limits).filter(fits);
+    let program = other.as_ref().unwrap_or(program);
+    let modules = modules(context, &program.kernels, Effort::Least)?;
+    let image = Image::of("", program, &unassembled(program));
+    image.check(&program.problem, &context.limits)?;
+    Loaded::with(&image, &modules, tables(context, &image.tables)?)
+}
+
+/// For an image without machine code.
+fn unassembled(program: &Program) -> Vec<(u128, &'static [u8])> {
+    vec![(0, &[]); program.kernels.len()]
+}
+
+/// A program whose kernels are to be assembled with all effort.
+struct Unassembled {
+    context: Arc<Context>,
+    program: Arc<Program>,
+    tables: Vec<Arc<DeviceBuffer>>,
+    key: String,
+    entry: String,
+}
+
+impl Unassembled {
+    /// Assembles and loads it, and writes its record.
+    fn loaded(&self) -> Result<Loaded, Error> {
+        let modules = modules(&self.context, &self.program.kernels, Effort::Full)?;
+        let image = Image::of(&self.key, &self.program, &assembled(&modules));
+        let loaded = Loaded::with(&image, &modules, self.tables.clone())?;
+        if let Some(record) = image.encode() {
+            DiskCache::from_environment().write(&self.entry, &record);
+        }
+        Ok(loaded)
+    }
+}
+
+/// What a plan that has begun waits for.
+struct Promise(Best);
+
+impl Promise {
+    /// Keeps it, unless nobody holds the plan any more.
+    fn keep(&self, what: &Unassembled) {
+        if Arc::strong_count(&self.0) > 1 {
+            self.set(what.loaded());
+        }
+    }
+
+    fn set(&self, came: Result<Loaded, Error>) {
+        if let Err(error) = &came {
+            tracing::debug!(%error, "a plan goes on with its stand-in");
+        }
+        // Set by nobody else.
+        let _ = self.0.set(came);
+    }
+}
+
+impl Drop for Promise {
+    /// A promise that was not kept is forgotten with the process that ends, or its work panicked.
+    fn drop(&mut self) {
+        if self.0.get().is_none() {
+            let detail = "the best kernels were not assembled".into();
+            self.set(Err(Error::Program { detail }));
+        }
+    }
+}
