@@ -157,7 +157,7 @@ fn lines(n: u64, method: Method, (point, line): (i64, i64), precision: Precision
 
 /// Instructions of a padded stage for each point, about.
 pub(crate) fn padded_stage(radix: u32) -> f64 {
-    radix::arithmetic(radix) + convolution::STEP
+    radix::facts(radix).convolved + convolution::STEP
 }
 
 /// Copies of a pass in place whose stages take so many instructions for each point, about.

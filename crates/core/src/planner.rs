@@ -4,6 +4,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use rayon::prelude::*;
+
 use crate::cost::{self, Ends};
 use crate::lower::tile;
 use crate::plan::Plan;
@@ -146,18 +148,21 @@ impl<'a> Planner<'a> {
         if let Some(found) = self.known.borrow().get(&(n, on_chip)) {
             return found.as_ref().map(|(_, plan)| plan.clone());
         }
-        let mut best: Option<(f64, Plan)> = None;
+        // Plans of one pass are ranked once, for both questions.
+        let mut best = None;
+        if !on_chip && self.on_chip(n).is_some() {
+            best = self.known.borrow().get(&(n, true)).cloned().flatten();
+        }
         let fits = |solver: &&&dyn Solver| !solver.in_place() && (!on_chip || solver.on_chip());
-        for solver in SOLVERS.iter().filter(fits) {
-            for plan in solver.plans(n, self) {
-                if on_chip && plan.passes() > 1 {
-                    continue;
-                }
-                let cost = cost::of_plan_between(&plan, self.limits, self.precision, self.ends);
-                let Some(cost) = cost else { continue };
-                if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-                    best = Some((cost, plan));
-                }
+        let plans = SOLVERS.iter().filter(fits).flat_map(|solver| solver.plans(n, self));
+        let plans: Vec<Plan> = plans.filter(|plan| (plan.passes() == 1) == on_chip).collect();
+        let (limits, precision, ends) = (self.limits, self.precision, self.ends);
+        let cost = |plan| cost::of_plan_between(plan, limits, precision, ends);
+        let costs: Vec<Option<f64>> = plans.par_iter().map(cost).collect();
+        for (plan, cost) in plans.into_iter().zip(costs) {
+            let Some(cost) = cost else { continue };
+            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                best = Some((cost, plan));
             }
         }
         let plan = best.as_ref().map(|(_, plan)| plan.clone());

@@ -120,7 +120,7 @@ impl Model<'_> {
             let slots = (groups / f64::from(threads)).ceil();
             let paid = ways * slots * lanes * f64::from(radix) / self.useful;
             let work = if self.pairs { radix::PAIRED / 2.0 } else { 1.0 };
-            issue += paid * (work * radix::arithmetic(radix) + STEP);
+            issue += paid * (work * radix::facts(radix).convolved + STEP);
             let [step, warp, group, point] = WAITS;
             waits += ways * (step + warp * warps + slots * (group + point * f64::from(radix)));
             odd += u32::from(!radix.is_power_of_two());

@@ -12,6 +12,8 @@ pub(super) struct Facts {
     pub issue: f64,
     /// The same in double-single arithmetic.
     pub paired: f64,
+    /// Instructions for one point in a convolution: codelet and twiddle.
+    pub convolved: f64,
     /// 32-bit registers beside the data, in single precision.
     pub scratch: u32,
 }
@@ -34,19 +36,15 @@ fn new_facts(radix: u32) -> Facts {
     let loads = exact_powers(radix, Powers::Tree).len() as f64;
     let twiddles = (loads * 1.5 + (r - 1.0 - loads) * 4.0 + (r - 1.0) * 4.0) / r;
     let largest = factor::factorise(u64::from(radix)).iter().map(|&(p, _)| p as u32).max().unwrap_or(1);
-    let work = flops(u64::from(radix)) / r + twiddles;
+    let codelet = flops(u64::from(radix)) / r;
+    let work = codelet + twiddles;
     Facts {
         issue: work + 2.6,
         paired: PAIRED * work + 5.2,
+        convolved: codelet + 8.0 * (r - 1.0) / r,
         // A prime codelet holds its sums and differences, and half its outputs until their twins are stored.
         scratch: if largest > 5 { largest } else { radix * 3 / 4 },
     }
-}
-
-/// Instructions of a point of a radix in a convolution: codelet and twiddle.
-pub(crate) fn arithmetic(radix: u32) -> f64 {
-    let r = f64::from(radix.max(1));
-    flops(u64::from(radix)) / r + 8.0 * (r - 1.0) / r
 }
 
 /// Instructions of a codelet.

@@ -11,13 +11,32 @@ use super::padding;
 
 /// Transforms of at least so many points that a convolution may be padded to, on the chip and in passes.
 pub(crate) fn padded(least: u64, planner: &Planner<'_>) -> Vec<Plan> {
-    let most = planner.max_convolution();
-    let mut inner: Vec<Plan> = padding::on_chip(least, most).into_iter().map(Plan::MixedRadix).collect();
-    // What is alone on its multiprocessor may not be worth it, or take more registers than there are.
-    if least > most / 2 {
-        inner.extend(padding::in_passes(least, planner).into_iter().map(Plan::Split));
-    }
+    let mut inner = on_chip(least, planner);
+    inner.extend(in_passes(least, planner));
     inner
+}
+
+fn on_chip(least: u64, planner: &Planner<'_>) -> Vec<Plan> {
+    padding::on_chip(least, planner.max_convolution()).into_iter().map(Plan::MixedRadix).collect()
+}
+
+/// What is alone on its multiprocessor may not be worth it, or take more registers than there are: so there are passes
+/// from half of what a block holds on.
+fn in_passes(least: u64, planner: &Planner<'_>) -> Vec<Plan> {
+    if least <= planner.max_convolution() / 2 {
+        return Vec::new();
+    }
+    padding::in_passes(least, planner).into_iter().map(Plan::Split).collect()
+}
+
+/// Plans for a length by transforms that it is padded to; none where it is a product of small primes.
+fn plans(n: u64, planner: &Planner<'_>, inner: fn(u64, &Planner<'_>) -> Vec<Plan>) -> Vec<Plan> {
+    let smooth = factor::factorise(n).iter().all(|&(p, _)| p <= 31);
+    if n < 3 || smooth {
+        return Vec::new();
+    }
+    let plan = |inner| Plan::Bluestein { n, inner: Box::new(inner) };
+    inner(least_padded(n), planner).into_iter().map(plan).collect()
 }
 
 /// Any length; offered where a prime factor has no codelet.
@@ -29,13 +48,23 @@ impl Solver for Bluestein {
     }
 
     fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
-        let smooth = factor::factorise(n).iter().all(|&(p, _)| p <= 31);
-        if n < 3 || smooth {
-            return Vec::new();
-        }
-        padded(least_padded(n), planner)
-            .into_iter()
-            .map(|inner| Plan::Bluestein { n, inner: Box::new(inner) })
-            .collect()
+        plans(n, planner, on_chip)
+    }
+}
+
+/// The same with a convolution that goes through memory.
+pub struct LongBluestein;
+
+impl Solver for LongBluestein {
+    fn name(&self) -> &'static str {
+        "long-bluestein"
+    }
+
+    fn on_chip(&self) -> bool {
+        false
+    }
+
+    fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
+        plans(n, planner, in_passes)
     }
 }

@@ -46,6 +46,7 @@ pub const SOLVERS: &[&dyn Solver] = &[
     &rader::Rader,
     &prime_factor::PrimeFactor,
     &bluestein::Bluestein,
+    &bluestein::LongBluestein,
 ];
 
 /// Stages with the largest radix first: a stage's table is as long as the product of the radices after it, and the

@@ -6,7 +6,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use warpfft_core::program::{Program, stand_in};
+use warpfft_core::problem::Problem;
+use warpfft_core::program::{Program, narrower, stand_in};
+use warpfft_core::recipe::Recipe;
 
 use super::assemble::{Effort, assembled, at_hand, modules};
 use super::context::Context;
@@ -14,6 +16,7 @@ use super::image::Image;
 use super::loaded::{Best, Loaded, Ready, alignment};
 use super::memory::DeviceBuffer;
 use super::tables::tables;
+use crate::device::backend;
 use crate::device::behind::behind;
 use crate::device::cache::DiskCache;
 use crate::device::stand_ins;
@@ -22,13 +25,25 @@ use crate::error::Error;
 /// Instructions of a kernel up to which its plan waits for it: some 40 ms on a slow processor.
 const SHORT: usize = 600;
 
+/// A problem's program, and others to begin with, where plans may.
+pub(super) fn compiled(
+    context: &Context,
+    problem: &Problem,
+    recipe: Option<&Recipe>,
+) -> Result<(Program, Vec<Program>), Error> {
+    let best = || backend::compiled(problem, &context.limits, recipe);
+    let others = || if stand_ins() { narrower(problem, &context.limits) } else { Vec::new() };
+    let (best, others) = rayon::join(best, others);
+    Ok((best?, others))
+}
+
 /// Launches of a program, the best at once or a stand-in and the best behind, and what the caller's pointers must be
 /// multiples of for both. `key` and `entry` are those of its record, which is written when the best are there.
 pub(super) fn ready(
     context: &Arc<Context>,
     program: &Arc<Program>,
-    key: String,
-    entry: String,
+    others: Vec<Program>,
+    (key, entry): (String, String),
 ) -> Result<(Ready, [u64; 3]), Error> {
     let image = Image::of(&key, program, &unassembled(program));
     image.check(&program.problem, &context.limits)?;
@@ -40,7 +55,7 @@ pub(super) fn ready(
     if short || !stand_ins() || at_hand(context, &program.kernels)? {
         return Ok((Ready::at_once(best.loaded()?), most));
     }
-    match begin(context, program, most) {
+    match begin(context, program, others, most) {
         Ok(first) => {
             let promise = Promise(Best::new(OnceLock::new()));
             let ready = Ready::soon(first, Arc::clone(&promise.0));
@@ -60,12 +75,18 @@ pub(super) fn ready(
 }
 
 /// Launches to begin with, which ask of the caller's pointers no more than that.
-fn begin(context: &Arc<Context>, program: &Program, most: [u64; 3]) -> Result<Loaded, Error> {
+fn begin(
+    context: &Arc<Context>,
+    program: &Program,
+    mut others: Vec<Program>,
+    most: [u64; 3],
+) -> Result<Loaded, Error> {
     let fits = |other: &Program| {
         let own = alignment(&Image::of("", other, &unassembled(other)));
         own.iter().zip(most).all(|(&own, most)| own <= most)
     };
-    let other = stand_in(program, &context.limits).filter(fits);
+    others.retain(fits);
+    let other = stand_in(program, others);
     let program = other.as_ref().unwrap_or(program);
     let modules = modules(context, &program.kernels, Effort::Least)?;
     let image = Image::of("", program, &unassembled(program));
