@@ -263,6 +263,27 @@ impl<'a> Model<'a> {
 
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
     pub fn copies(&self, threads: u32) -> Option<f64> {
+        let brief =
+            if self.limits.brevity > 0.0 { self.limits.brevity * self.length(threads) / 1e3 } else { 0.0 };
+        Some(self.time(threads)? + brief)
+    }
+
+    /// Instructions of the code for so many threads, about.
+    fn length(&self, threads: u32) -> f64 {
+        if self.coprime() {
+            return self.convolution_length(threads);
+        }
+        let held = |points: u64, radix: u32| {
+            (points as f64 / f64::from(radix) / f64::from(threads)).ceil() * f64::from(radix)
+        };
+        let step = |&Stage { radix, ways, points }: &Stage| {
+            held(points, radix) * radix::facts(radix).issue * f64::from(ways)
+        };
+        self.stages.iter().map(step).sum()
+    }
+
+    /// Copies of the time that it takes.
+    fn time(&self, threads: u32) -> Option<f64> {
         if self.coprime() {
             let copies = self.convolution_copies(threads)?;
             return Some(self.thinned(copies) + self.short.copies(threads));

@@ -69,6 +69,9 @@ pub struct Limits {
     pub bulk_copy: bool,
     /// Speed of a plain copy, bytes read plus bytes written per second.
     pub copy_bytes_per_second: f64,
+    /// Copies that a thousand instructions of a kernel count as, beside the time that they take: 0, unless somebody waits
+    /// for the assembler more than for the transform.
+    pub brevity: f64,
 }
 
 impl Limits {
@@ -97,6 +100,7 @@ impl Limits {
             shuffle: true,
             bulk_copy: true,
             copy_bytes_per_second: 4.05e12,
+            brevity: 0.0,
         }
     }
 
@@ -160,6 +164,7 @@ impl Limits {
             shuffle: false,
             bulk_copy: false,
             copy_bytes_per_second: 0.2e12,
+            brevity: 0.0,
         }
     }
 

@@ -10,7 +10,7 @@ use warpfft_core::kernel::simulate::Report;
 use warpfft_core::lower::{self, tile::Tile};
 use warpfft_core::pass::Method;
 use warpfft_core::problem::{Dim, Format, Kind, Placement, Precision, Problem, RealKind, half};
-use warpfft_core::program::{Compiled, Program, compile, narrower, stand_in};
+use warpfft_core::program::{Compiled, Program, brief, compile, stand_in};
 use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
@@ -64,7 +64,7 @@ fn stand_ins() {
     let found = kinds.into_iter().filter(|fft| {
         let problem = build(fft.clone());
         let best = compile(&problem, &limits).expect("it is planned");
-        let soon = stand_in(&best, narrower(&problem, &limits));
+        let soon = stand_in(&best, brief(&problem, &limits).expect("it is planned"));
         if let Some(soon) = &soon {
             check_program(&problem, soon, &limits);
         }

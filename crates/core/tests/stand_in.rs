@@ -6,14 +6,14 @@ use common::{Case, packed, rows};
 use rand::Rng;
 use warpfft_core::compile;
 use warpfft_core::problem::{Direction, Precision, Problem};
-use warpfft_core::program::{narrower, stand_in};
+use warpfft_core::program::{brief, stand_in};
 use warpfft_core::target::Limits;
 
 /// Runs a problem's stand-in on random data; whether it has one.
 fn check(problem: &Problem, what: &str) -> bool {
     let limits = Limits::h200();
     let best = compile(problem, &limits).unwrap_or_else(|error| panic!("{what}: {error}"));
-    let Some(soon) = stand_in(&best, narrower(problem, &limits)) else { return false };
+    let Some(soon) = stand_in(&best, brief(problem, &limits).expect("it is planned")) else { return false };
     assert!(soon.longest() < best.longest(), "{what}");
     assert!(soon.workspace_bytes <= best.workspace_bytes, "{what}");
     assert_eq!(soon.problem, *problem, "{what}");
@@ -61,8 +61,9 @@ fn several_passes() {
 fn another_problems_program_is_none() {
     let limits = Limits::h200();
     let best = compile(&rows(8192, 64, Precision::F32), &limits).expect("it is planned");
-    assert!(stand_in(&best, narrower(&rows(4096, 64, Precision::F32), &limits)).is_none());
-    assert!(stand_in(&best, Vec::new()).is_none());
+    let other = brief(&rows(4096, 64, Precision::F32), &limits).expect("it is planned");
+    assert!(other.is_some() && stand_in(&best, other).is_none());
+    assert!(stand_in(&best, None).is_none());
 }
 
 #[test]
@@ -71,7 +72,7 @@ fn short_kernels_stand_for_themselves() {
     for n in [2, 8, 64] {
         let problem = rows(n, 1000, Precision::F32);
         let best = compile(&problem, &limits).expect("it is planned");
-        let soon = stand_in(&best, narrower(&problem, &limits));
+        let soon = stand_in(&best, brief(&problem, &limits).expect("it is planned"));
         assert!(soon.is_none_or(|soon| soon.longest() < best.longest()), "{n}");
     }
 }

@@ -107,6 +107,18 @@ impl Model<'_> {
         })
     }
 
+    /// Instructions of the code for so many threads, about: a step is code for one group and a loop, permuted ends are code
+    /// for each point of a thread.
+    pub(super) fn convolution_length(&self, threads: u32) -> f64 {
+        let step = |stage: &Stage| {
+            let own = radix::facts(stage.radix).convolved + STEP;
+            f64::from(stage.radix) * own * f64::from(stage.ways)
+        };
+        let permuted = f64::from(u8::from(self.permutations > 0.0));
+        let ends = permuted * PERMUTED / 2.0 * self.useful / f64::from(threads);
+        self.stages.iter().map(step).sum::<f64>() + ends
+    }
+
     /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
     pub(super) fn convolution_copies(&self, threads: u32) -> Option<f64> {
         let took = self.occupancy(threads)?;

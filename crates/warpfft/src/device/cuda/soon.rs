@@ -1,13 +1,13 @@
 //! Plans that are ready before their best kernels are.
 //!
-//! The driver's assembler takes up to 0.3 s for a long kernel. So a plan whose kernels are long begins with a stand-in:
-//! shorter kernels for the same problem where there are some, assembled with the least effort, which takes a third of the
-//! time or less. The best are assembled behind, and take over when they are there.
+//! The driver's assembler takes up to 0.4 s for a long kernel. So a plan whose kernels are long begins with a stand-in
+//! where there is one: shorter kernels for the same problem, assembled with the least effort, which takes half of the time or
+//! less. The best are assembled behind, and take over when they are there.
 
 use std::sync::{Arc, OnceLock};
 
 use warpfft_core::problem::Problem;
-use warpfft_core::program::{Program, narrower, stand_in};
+use warpfft_core::program::{Program, brief, stand_in};
 use warpfft_core::recipe::Recipe;
 
 use super::assemble::{Effort, assembled, at_hand, modules};
@@ -25,16 +25,17 @@ use crate::error::Error;
 /// Instructions of a kernel up to which its plan waits for it: some 40 ms on a slow processor.
 const SHORT: usize = 600;
 
-/// A problem's program, and others to begin with, where plans may.
+/// A problem's program, and another to begin with, where plans may.
 pub(super) fn compiled(
     context: &Context,
     problem: &Problem,
     recipe: Option<&Recipe>,
-) -> Result<(Program, Vec<Program>), Error> {
+) -> Result<(Program, Option<Program>), Error> {
     let best = || backend::compiled(problem, &context.limits, recipe);
-    let others = || if stand_ins() { narrower(problem, &context.limits) } else { Vec::new() };
-    let (best, others) = rayon::join(best, others);
-    Ok((best?, others))
+    // What fails here may do without.
+    let other = || stand_ins().then(|| brief(problem, &context.limits).ok().flatten()).flatten();
+    let (best, other) = rayon::join(best, other);
+    Ok((best?, other))
 }
 
 /// Launches of a program, the best at once or a stand-in and the best behind, and what the caller's pointers must be
@@ -42,7 +43,7 @@ pub(super) fn compiled(
 pub(super) fn ready(
     context: &Arc<Context>,
     program: &Arc<Program>,
-    others: Vec<Program>,
+    other: Option<Program>,
     (key, entry): (String, String),
 ) -> Result<(Ready, [u64; 3]), Error> {
     let image = Image::of(&key, program, &unassembled(program));
@@ -51,11 +52,10 @@ pub(super) fn ready(
     // What takes memory on the GPU is there before this returns, also the tables of the best.
     let tables = tables(context, &image.tables)?;
     let best = Unassembled { context: Arc::clone(context), program: Arc::clone(program), tables, key, entry };
-    let short = program.longest() <= SHORT;
-    if short || !stand_ins() || at_hand(context, &program.kernels)? {
-        return Ok((Ready::at_once(best.loaded()?), most));
-    }
-    match begin(context, program, others, most) {
+    let waits = program.longest() <= SHORT || !stand_ins() || at_hand(context, &program.kernels)?;
+    let other = if waits { None } else { stand_in(program, other).filter(|other| fits(other, most)) };
+    let Some(other) = other else { return Ok((Ready::at_once(best.loaded()?), most)) };
+    match begin(context, &other) {
         Ok(first) => {
             let promise = Promise(Best::new(OnceLock::new()));
             let ready = Ready::soon(first, Arc::clone(&promise.0));
@@ -68,29 +68,23 @@ pub(super) fn ready(
             Ok((ready, most))
         }
         Err(error) => {
-            tracing::debug!(%error, "there is no stand-in");
+            tracing::debug!(%error, "a stand-in was not used");
             Ok((Ready::at_once(best.loaded()?), most))
         }
     }
 }
 
-/// Launches to begin with, which ask of the caller's pointers no more than that.
-fn begin(
-    context: &Arc<Context>,
-    program: &Program,
-    mut others: Vec<Program>,
-    most: [u64; 3],
-) -> Result<Loaded, Error> {
-    let fits = |other: &Program| {
-        let own = alignment(&Image::of("", other, &unassembled(other)));
-        own.iter().zip(most).all(|(&own, most)| own <= most)
-    };
-    others.retain(fits);
-    let other = stand_in(program, others);
-    let program = other.as_ref().unwrap_or(program);
-    let modules = modules(context, &program.kernels, Effort::Least)?;
+/// Whether a program asks of the caller's pointers no more than that.
+fn fits(program: &Program, most: [u64; 3]) -> bool {
+    let own = alignment(&Image::of("", program, &unassembled(program)));
+    own.iter().zip(most).all(|(&own, most)| own <= most)
+}
+
+/// Launches to begin with.
+fn begin(context: &Arc<Context>, program: &Program) -> Result<Loaded, Error> {
     let image = Image::of("", program, &unassembled(program));
     image.check(&program.problem, &context.limits)?;
+    let modules = modules(context, &program.kernels, Effort::Least)?;
     Loaded::with(&image, &modules, tables(context, &image.tables)?)
 }
 

@@ -66,12 +66,12 @@ impl CudaWork {
             Some(Err(error)) => tracing::debug!(entry, %error, "a cached plan was not used"),
             None => {}
         }
-        let (program, others) = std::thread::scope(|scope| {
+        let (program, other) = std::thread::scope(|scope| {
             scope.spawn(|| wake(context, &cache));
             soon::compiled(context, problem, recipe)
         })?;
         let program = Arc::new(program);
-        let (ready, alignment) = soon::ready(context, &program, others, (key, entry))?;
+        let (ready, alignment) = soon::ready(context, &program, other, (key, entry))?;
         let work = Self {
             context: Arc::clone(context),
             problem: problem.clone(),
