@@ -134,6 +134,8 @@ fn a_fused_launch_is_as_accepted() {
     let program = warpfft_core::compile(&problem, &device).unwrap();
     assert_eq!(program.launches.len(), 2);
     golden("fft_1024_fused.ptx", &emit::ptx(&program.kernels[1], 90).unwrap());
+    let older = Limits { api: Api::Ptx { sm: 75 }, ..device };
+    let program = warpfft_core::compile(&problem, &older).unwrap();
     let text = emit::ptx(&program.kernels[1], 75).unwrap();
     assert!(text.starts_with(".version 6.3\n"), "{text}");
     let error = emit::wgsl(&program.kernels[1], false).unwrap_err();

@@ -43,6 +43,7 @@ pub(super) const fn only_in_ptx(op: Op) -> Option<&'static str> {
         Some(Ability::WaitingBlocks) => {
             Some("PTX has atomics that order blocks; in portable languages they order nothing")
         }
+        Some(Ability::EarlyLaunches) => Some("PTX for sm_90 has launches that begin early"),
         Some(Ability::Shuffles) | None => None,
     }
 }

@@ -15,6 +15,8 @@ pub enum Ability {
     BulkCopies,
     /// Blocks that can wait for each other, by atomics that order what they did.
     WaitingBlocks,
+    /// Launches that may begin before the one before has ended.
+    EarlyLaunches,
     /// Values of other lanes of the subgroup.
     Shuffles,
     /// Products of matrices.
@@ -45,6 +47,7 @@ impl Op {
             Self::AtomicAdd { .. } | Self::AtomicLoad | Self::CounterAdd | Self::CounterWait => {
                 Ability::WaitingBlocks
             }
+            Self::LaunchWait => Ability::EarlyLaunches,
             Self::Shuffle(_) => Ability::Shuffles,
             Self::Mma(shape) => Ability::Matrices(shape),
             _ => return None,
@@ -60,6 +63,7 @@ impl Ability {
             Self::TransactionBarriers => "transaction barriers",
             Self::BulkCopies => "bulk copies",
             Self::WaitingBlocks => "blocks that can wait for each other",
+            Self::EarlyLaunches => "launches that begin early",
             Self::Shuffles => "subgroup shuffles",
             Self::Matrices(_) => "matrix instructions of this shape",
         }
@@ -71,6 +75,7 @@ impl Ability {
             Self::Clusters => limits.max_cluster > 1,
             Self::TransactionBarriers | Self::BulkCopies => limits.bulk_copy,
             Self::WaitingBlocks => matches!(limits.api, Api::Ptx { .. }),
+            Self::EarlyLaunches => matches!(limits.api, Api::Ptx { sm: 90.. }),
             Self::Shuffles => limits.shuffle,
             Self::Matrices(shape) => {
                 let there = matches!(limits.api, Api::Ptx { sm: 80.. }) && limits.subgroup == 32;

@@ -219,6 +219,11 @@ impl Kernel {
         self.types[value.0 as usize]
     }
 
+    /// Whether it waits by itself for the launch before, so that it may be launched early.
+    pub fn waits_for_launch(&self) -> bool {
+        self.body.insts.first().is_some_and(|inst| inst.op == Op::LaunchWait)
+    }
+
     /// Instructions, those of nested blocks among them: what an assembler's time goes by.
     pub fn instructions(&self) -> usize {
         fn of(block: &Block) -> usize {

@@ -174,6 +174,10 @@ pub enum Op {
     /// wait only for blocks that have started for certain.
     CounterWait,
 
+    /// `() -> ()`: waits until the launch before this one has ended, and sees what it wrote; the first instruction of a
+    /// kernel that may be launched early. Where launches follow each other it does nothing.
+    LaunchWait,
+
     /// `(Ptr Shared, U32 rank) -> Ptr Remote`: the same element in another block of the cluster.
     MapRemote,
     /// `() -> ()`: arrive at the cluster barrier.

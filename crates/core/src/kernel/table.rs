@@ -165,6 +165,7 @@ impl Op {
             Self::AtomicLoad => row("atomic_load", Sync, &[COUNTER], &[Is(U32)]),
             Self::CounterAdd => row("counter_add", Sync, &[COUNTER, Is(U32)], &[]),
             Self::CounterWait => row("counter_wait", Sync, &[COUNTER, Is(U32)], &[]),
+            Self::LaunchWait => row("launch_wait", Sync, &[], &[]),
             Self::MapRemote => {
                 row("map_remote", Pure, &[Ptr(Place::Shared, None), Is(U32)], &[RemoteOfFirst])
             }
@@ -272,7 +273,7 @@ impl Op {
 
     /// Every operation that has no number in it (constants, widths and counts are numbers).
     pub fn plain() -> impl Iterator<Item = Self> {
-        const FIXED: [Op; 37] = [
+        const FIXED: [Op; 38] = [
             Op::Add,
             Op::Sub,
             Op::Mul,
@@ -308,6 +309,7 @@ impl Op {
             Op::BulkStore,
             Op::BulkCommit,
             Op::AsyncFence,
+            Op::LaunchWait,
             Op::Loop,
             Op::If,
         ];

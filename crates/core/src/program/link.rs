@@ -3,7 +3,8 @@
 use super::{Binding, Launch, Part, Program, Table, too_large};
 use crate::error::Error;
 use crate::kernel::pass::{self, SINGLE_HALVES};
-use crate::kernel::{Kernel, KernelError, Verified};
+use crate::kernel::verify::verify;
+use crate::kernel::{Ability, Block, Cache, Inst, Kernel, KernelError, Op, Space, Type, Verified};
 use crate::lower::fused::{self, Ring};
 use crate::lower::tile::{Choice, Tile};
 use crate::lower::{self, Lowered, Slot, Walk};
@@ -53,7 +54,7 @@ impl<'a> Link<'a> {
         check_pass(pass, &choice.tile, self.limits)?;
         let lowered = lower::lower(pass, &choice.tile, self.walk, self.limits, &name(pass));
         let bindings = lowered.slots.iter().map(|slot| self.bind(slot, [pass, pass], None)).collect();
-        self.launch(lowered.kernel, bindings)?;
+        self.follow(lowered.kernel, bindings)?;
         self.part(choice, lowered.conflicts, lowered.exchanges);
         self.walk = match self.walk {
             Walk::Rising => Walk::Falling,
@@ -76,7 +77,7 @@ impl<'a> Link<'a> {
         let name = format!("{}_then_{}", name(passes[0]), name(passes[1]));
         let lowered = fused::lower(passes, tiles, ring, self.limits, &name);
         let bindings = lowered.slots.iter().map(|slot| self.bind(slot, passes, Some(ring))).collect();
-        self.launch(lowered.kernel, bindings)?;
+        self.follow(lowered.kernel, bindings)?;
         for (i, choice) in choices.into_iter().enumerate() {
             self.part(choice, lowered.conflicts[i], lowered.exchanges[i]);
         }
@@ -105,9 +106,34 @@ impl<'a> Link<'a> {
         Binding::Table(index as u16)
     }
 
+    /// A launch of a kernel that is written already, which may begin while the one before it ends.
+    fn follow(&mut self, kernel: Kernel, bindings: Vec<Binding>) -> Result<(), Error> {
+        let kernel = optimise(kernel, self.program.problem.precision, self.limits)?;
+        let first = self.program.launches.is_empty();
+        if first || !Ability::EarlyLaunches.is_within(self.limits) || reads_ahead(&kernel, &bindings) {
+            self.add(kernel, bindings);
+            return Ok(());
+        }
+        let mut waiting = kernel.into_inner();
+        let wait = Inst { op: Op::LaunchWait, args: Vec::new(), results: Vec::new(), blocks: Vec::new() };
+        waiting.body.insts.insert(0, wait);
+        let kernel = verify(waiting).map_err(|error| Error::Plan {
+            problem: "a kernel that waits for the launch before".into(),
+            reason: error.to_string(),
+            would_work: "the cpu device runs every problem".into(),
+        })?;
+        self.add(kernel, bindings);
+        Ok(())
+    }
+
     /// A launch of a kernel that is written already.
     pub fn launch(&mut self, kernel: Kernel, bindings: Vec<Binding>) -> Result<(), Error> {
         let kernel = optimise(kernel, self.program.problem.precision, self.limits)?;
+        self.add(kernel, bindings);
+        Ok(())
+    }
+
+    fn add(&mut self, kernel: Verified<Kernel>, bindings: Vec<Binding>) {
         let program = &mut self.program;
         let known = program.kernels.iter().position(|other| *other == kernel);
         let kernel = known.unwrap_or_else(|| {
@@ -115,7 +141,6 @@ impl<'a> Link<'a> {
             program.kernels.len() - 1
         });
         program.launches.push(Launch { kernel, bindings });
-        Ok(())
     }
 
     /// What became of a pass of the last launch.
@@ -163,6 +188,19 @@ fn contents(kinds: &[TableKind], precision: Precision, limits: &Limits) -> Resul
         Ok(tables::build(kind, precision))
     };
     kinds.iter().map(build).collect()
+}
+
+/// Whether a kernel reads data by the read-only path: the assembler may move such loads up before a wait, which for tables
+/// alone does no harm.
+fn reads_ahead(kernel: &Kernel, bindings: &[Binding]) -> bool {
+    fn any(block: &Block, found: &impl Fn(&Inst) -> bool) -> bool {
+        block.insts.iter().any(|inst| found(inst) || inst.blocks.iter().any(|inner| any(inner, found)))
+    }
+    any(&kernel.body, &|inst| {
+        let (Some(Cache::ReadOnly), Some(&ptr)) = (inst.op.cache(), inst.args.first()) else { return false };
+        let Type::Ptr(Space::Global(buffer)) = kernel.ty(ptr) else { return false };
+        !matches!(bindings.get(usize::from(buffer)), Some(Binding::Table(_)))
+    })
 }
 
 /// A kernel's name says what it does: readable in profilers and in emitted text.

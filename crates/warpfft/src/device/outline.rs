@@ -30,6 +30,8 @@ pub(crate) struct KernelOutline<'a> {
     pub blocks: u64,
     pub at_run: Option<AtRun>,
     pub shared_bytes: u32,
+    /// It waits by itself for the launch before.
+    pub waits: bool,
     pub buffers: Vec<BufferOutline<'a>>,
 }
 
@@ -95,6 +97,7 @@ impl<'a> KernelOutline<'a> {
             blocks: kernel.blocks,
             at_run: kernel.at_run,
             shared_bytes: kernel.shared_bytes(),
+            waits: kernel.waits_for_launch(),
             buffers: kernel.buffers.iter().map(buffer).collect(),
         }
     }

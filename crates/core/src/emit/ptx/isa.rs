@@ -89,7 +89,7 @@ impl<'k> Isa<'k> {
         let ty = |v: Option<&_>| v.map(|&v| self.kernel.ty(v));
         let (arg, result) = (ty(inst.args.first()), ty(inst.results.first()));
         match inst.op {
-            Op::Special(Special::ClusterRank) | Op::MapRemote => (90, (7, 8)),
+            Op::Special(Special::ClusterRank) | Op::MapRemote | Op::LaunchWait => (90, (7, 8)),
             // Nothing is printed for a hint that the device lacks.
             Op::BulkPrefetch { .. } if !self.has_bulk() => ANY,
             Op::ClusterArrive { .. }

@@ -35,6 +35,7 @@ impl Writer<'_> {
             Op::MapRemote => {
                 self.op("mapa.shared::cluster.u32", &[inst.results[0], inst.args[0], inst.args[1]]);
             }
+            Op::LaunchWait => self.line(format_args!("griddepcontrol.wait")),
             Op::ClusterArrive { relaxed } => {
                 let order = if relaxed { "relaxed" } else { "release" };
                 self.line(format_args!("barrier.cluster.arrive.{order}.aligned"));

@@ -361,6 +361,7 @@ fn is_sync(op: Op) -> bool {
     matches!(
         op,
         Op::Barrier
+            | Op::LaunchWait
             | Op::MapRemote
             | Op::ClusterArrive { .. }
             | Op::ClusterWait

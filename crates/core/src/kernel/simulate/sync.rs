@@ -40,6 +40,8 @@ impl Machine<'_> {
     pub(super) fn sync(&mut self, inst: &Inst, mask: &Mask) -> Result<(), Fault> {
         match inst.op {
             Op::Barrier => self.block_barrier(mask),
+            // Here a launch begins when the one before has ended.
+            Op::LaunchWait => Ok(()),
             Op::MapRemote => self.map_remote(inst, mask),
             Op::ClusterArrive { relaxed } => self.cluster_arrive(relaxed, mask),
             Op::ClusterWait => self.cluster_wait(mask),

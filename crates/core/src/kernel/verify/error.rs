@@ -150,6 +150,12 @@ pub enum KernelError {
         /// Where.
         at: Site,
     },
+    /// A wait for the launch before behind other instructions, which could have touched what that writes.
+    #[error("{at}: must be the kernel's first instruction")]
+    NotFirst {
+        /// Where.
+        at: Site,
+    },
     /// The run's count in a kernel that says of no part that it may run.
     #[error("{at}: needs a kernel with a count; this one's launches always run whole")]
     NoCount {

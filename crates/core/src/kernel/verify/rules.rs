@@ -135,6 +135,7 @@ impl Check<'_> {
             Op::BulkLoad => self.rights(inst, 1, true, Cache::Default),
             Op::BulkStore => self.rights(inst, 0, false, Cache::Default),
             Op::Special(Special::Count) if self.kernel.at_run.is_none() => Err(KernelError::NoCount { at }),
+            Op::LaunchWait if self.at.inst != 0 => Err(KernelError::NotFirst { at }),
             Op::MapRemote | Op::ClusterArrive { .. } | Op::ClusterWait => self.clustered(),
             Op::BarrierInit { count: 0 } => {
                 let must = "at least 1";

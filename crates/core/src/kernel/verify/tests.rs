@@ -218,6 +218,15 @@ fn accesses() {
 }
 
 #[test]
+fn a_wait_for_the_launch_before_comes_first() {
+    let late = written(|b| {
+        b.special(Special::ThreadIndex);
+        b.effect(Op::LaunchWait, &[]);
+    });
+    assert!(matches!(late, KernelError::NotFirst { at: Site { inst: 1, op: Op::LaunchWait } }));
+}
+
+#[test]
 fn clusters() {
     let alone = written(|b| b.effect(Op::ClusterWait, &[]));
     assert!(matches!(alone, KernelError::NoCluster { at: Site { inst: 0, op: Op::ClusterWait } }));

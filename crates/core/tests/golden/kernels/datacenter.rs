@@ -95,6 +95,7 @@ pub fn cluster_barrier() -> Kernel {
 /// In and out of shared memory by the copy engine.
 pub fn bulk_copy() -> Kernel {
     let mut b = Builder::new("bulk_copy", 32, 4);
+    b.effect(Op::LaunchWait, &[]);
     let input = b.buffer("input", Type::F32, Access::Read, 4 * 128);
     let output = b.buffer("output", Type::F32, Access::Write, 4 * 128);
     let tile = b.shared("tile", Type::F32, 128);

@@ -46,6 +46,11 @@ pub const CLUSTER_DIMENSION: c_uint = 4;
 pub const CLUSTER_SCHEDULING: c_uint = 5;
 /// `CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING`.
 pub const LOAD_BALANCING: c_uint = 2;
+/// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`: the launch may begin while the kernel before it in the stream
+/// ends; it has to wait for that by itself.
+pub const PROGRAMMATIC_SERIALIZATION: c_uint = 6;
+/// The first driver that captures such launches in graphs.
+pub const CAPTURES_EARLY_LAUNCHES: c_int = 12_030;
 /// `CU_JIT_INPUT_PTX`.
 pub const INPUT_PTX: c_int = 1;
 /// `CU_JIT_OPTIMIZATION_LEVEL`: 0 to 4, and 4 where nothing is said.

@@ -89,6 +89,8 @@ pub(super) struct KernelImage<'a> {
     #[serde(with = "at_run")]
     pub at_run: Option<AtRun>,
     pub shared_bytes: u32,
+    /// It waits by itself for the launch before.
+    pub waits: bool,
     #[serde(borrow)]
     pub buffers: Vec<BufferImage<'a>>,
     /// Machine code.
@@ -186,6 +188,7 @@ impl<'a> Image<'a> {
                 blocks: outline.blocks,
                 at_run: outline.at_run,
                 shared_bytes: outline.shared_bytes,
+                waits: outline.waits,
                 buffers: buffers.map(buffer).collect(),
                 code,
             }
@@ -249,6 +252,7 @@ impl KernelImage<'_> {
             blocks: self.blocks,
             at_run: self.at_run,
             shared_bytes: self.shared_bytes,
+            waits: self.waits,
             buffers: buffers.collect(),
         }
     }

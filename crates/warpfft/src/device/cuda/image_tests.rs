@@ -81,6 +81,7 @@ fn a_record_holds_what_the_program_launches() {
                 (kernel.threads, kernel.cluster, kernel.blocks)
             );
             assert_eq!(got.shared_bytes, kernel.shared_bytes());
+            assert_eq!(got.waits, kernel.waits_for_launch());
             assert_eq!(got.buffers.iter().map(|b| b.align).collect::<Vec<_>>(), check::alignments(kernel));
         }
     }

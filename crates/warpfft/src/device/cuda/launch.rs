@@ -9,6 +9,7 @@ use super::assemble::Module;
 use super::context::Context;
 use super::driver::{
     Address, CLUSTER_DIMENSION, CLUSTER_SCHEDULING, Handle, LOAD_BALANCING, LaunchAttribute, LaunchConfig,
+    PROGRAMMATIC_SERIALIZATION,
 };
 use crate::error::Error;
 
@@ -26,6 +27,8 @@ pub(super) struct Launch {
     pub cluster: c_uint,
     /// Which blocks a run with a count has.
     pub at_run: Option<AtRun>,
+    /// It may begin while the launch before it ends.
+    pub early: bool,
     pub shared: c_uint,
     /// One for each of the kernel's buffers, at most [`MAX_BUFFERS`].
     pub arguments: Vec<Argument>,
@@ -102,7 +105,7 @@ impl Launch {
     ) -> Result<(), Error> {
         let driver = context.driver;
         let (function, arguments, none) = (self.module.function, places.as_mut_ptr(), std::ptr::null_mut());
-        if self.cluster <= 1 {
+        if self.cluster <= 1 && !self.early {
             let (threads, shared) = (self.threads, self.shared);
             // SAFETY: by this function's contract.
             let code = unsafe {
@@ -113,17 +116,30 @@ impl Launch {
             return context.check("cuLaunchKernel", code);
         }
         let attribute = |id| LaunchAttribute { id, pad: 0, value: [0; 16] };
-        let mut attributes = [attribute(CLUSTER_DIMENSION), attribute(CLUSTER_SCHEDULING)];
-        attributes[0].value[..3].copy_from_slice(&[self.cluster, 1, 1]);
-        attributes[1].value[0] = LOAD_BALANCING;
+        let mut attributes = [attribute(0), attribute(0), attribute(0)];
+        let mut count = 0;
+        let mut set = |id, values: &[c_uint]| {
+            attributes[count] = attribute(id);
+            attributes[count].value[..values.len()].copy_from_slice(values);
+            count += 1;
+        };
+        if self.early {
+            set(PROGRAMMATIC_SERIALIZATION, &[1]);
+        }
+        if self.cluster > 1 {
+            set(CLUSTER_DIMENSION, &[self.cluster, 1, 1]);
+            // Where few blocks fit a multiprocessor, spreading clusters out evenly gained 4%.
+            if self.shared > SHARED_OF_LARGE_BLOCKS {
+                set(CLUSTER_SCHEDULING, &[LOAD_BALANCING]);
+            }
+        }
         let config = LaunchConfig {
             grid: [blocks, 1, 1],
             block: [self.threads, 1, 1],
             shared: self.shared,
             stream,
             attributes: attributes.as_mut_ptr(),
-            // Where few blocks fit a multiprocessor, spreading clusters out evenly gained 4%.
-            count: if self.shared > SHARED_OF_LARGE_BLOCKS { 2 } else { 1 },
+            count: count as c_uint,
         };
         // SAFETY: by this function's contract; configuration and attributes live through the call.
         let code = unsafe { (driver.cuLaunchKernelEx)(&raw const config, function, arguments, none) };

@@ -7,6 +7,7 @@ use warpfft_core::program::Binding;
 
 use super::assemble::{Module, recorded};
 use super::context::Context;
+use super::driver::CAPTURES_EARLY_LAUNCHES;
 use super::image::{BufferImage, Image};
 use super::launch::{Argument, Launch, MAX_BUFFERS};
 use super::memory::DeviceBuffer;
@@ -42,17 +43,18 @@ impl Loaded {
     pub fn of(context: &Arc<Context>, image: &Image) -> Result<Self, Error> {
         let modules: Vec<_> =
             image.kernels.iter().map(|kernel| recorded(context, kernel)).collect::<Result<_, _>>()?;
-        Self::with(image, &modules, tables(context, &image.tables)?)
+        Self::with(context, image, &modules, tables(context, &image.tables)?)
     }
 
     /// What an image describes, which was checked, with its kernels and its tables.
     pub fn with(
+        context: &Context,
         image: &Image,
         modules: &[Arc<Module>],
         tables: Vec<Arc<DeviceBuffer>>,
     ) -> Result<Self, Error> {
         let mut launches = Vec::with_capacity(image.launches.len());
-        for launch in &image.launches {
+        for (at, launch) in image.launches.iter().enumerate() {
             let kernel = &image.kernels[launch.kernel];
             if launch.bindings.len() > MAX_BUFFERS {
                 let detail = format!("kernel {} has more than {MAX_BUFFERS} buffers", kernel.name);
@@ -71,6 +73,8 @@ impl Loaded {
                 threads: kernel.threads,
                 cluster: kernel.cluster,
                 at_run: kernel.at_run,
+                // What comes before the first is not this plan's.
+                early: kernel.waits && at > 0 && context.driver_version >= CAPTURES_EARLY_LAUNCHES,
                 shared: kernel.shared_bytes,
                 arguments: launch.bindings.iter().zip(&kernel.buffers).map(argument).collect(),
             });

@@ -85,7 +85,7 @@ fn begin(context: &Arc<Context>, program: &Program) -> Result<Loaded, Error> {
     let image = Image::of("", program, &unassembled(program));
     image.check(&program.problem, &context.limits)?;
     let modules = modules(context, &program.kernels, Effort::Least)?;
-    Loaded::with(&image, &modules, tables(context, &image.tables)?)
+    Loaded::with(context, &image, &modules, tables(context, &image.tables)?)
 }
 
 /// For an image without machine code.
@@ -107,7 +107,7 @@ impl Unassembled {
     fn loaded(&self) -> Result<Loaded, Error> {
         let modules = modules(&self.context, &self.program.kernels, Effort::Full)?;
         let image = Image::of(&self.key, &self.program, &assembled(&modules));
-        let loaded = Loaded::with(&image, &modules, self.tables.clone())?;
+        let loaded = Loaded::with(&self.context, &image, &modules, self.tables.clone())?;
         if let Some(record) = image.encode() {
             DiskCache::from_environment().write(&self.entry, &record);
         }
