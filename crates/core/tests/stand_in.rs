@@ -5,6 +5,7 @@ mod common;
 use common::{Case, packed, rows};
 use rand::Rng;
 use warpfft_core::compile;
+use warpfft_core::emit;
 use warpfft_core::problem::{Direction, Precision, Problem};
 use warpfft_core::program::{brief, stand_in};
 use warpfft_core::target::Limits;
@@ -54,6 +55,18 @@ fn planes_and_volumes() {
 fn several_passes() {
     for n in [262_144, 100_000, 65_537] {
         check(&rows(n, 2, Precision::F32), &format!("length {n}"));
+    }
+}
+
+/// The copy engine, which brings data into the cache ahead, takes addresses that are multiples of 16 bytes alone.
+#[test]
+fn they_ask_for_nothing_ahead() {
+    let limits = Limits::h200();
+    for n in [4096, 8191, 8192, 16_384] {
+        let problem = rows(n, (1 << 26) / n, Precision::F32);
+        let program = brief(&problem, &limits).expect("it is planned").expect("it is short enough");
+        let text: String = program.kernels.iter().map(|k| emit::ptx(k, 90).expect("it is emitted")).collect();
+        assert!(!text.contains("prefetch"), "{n}");
     }
 }
 
