@@ -82,11 +82,6 @@ impl Loaded {
         Ok(Self { launches, tables })
     }
 
-    /// Bytes of tables.
-    pub fn table_bytes(&self) -> u64 {
-        self.tables.iter().map(|table| table.bytes()).sum()
-    }
-
     /// Registers and spilled bytes of each launch's kernel, as the driver reports them.
     pub fn registers(&self) -> Vec<(u32, u32)> {
         self.launches.iter().map(|launch| (launch.module.registers, launch.module.local_bytes)).collect()
@@ -100,17 +95,21 @@ pub(super) type Best = Arc<OnceLock<Result<Loaded, Error>>>;
 pub(super) struct Ready {
     first: Loaded,
     best: Option<Best>,
+    /// Bytes of the tables of all of them.
+    table_bytes: u64,
 }
 
 impl Ready {
     /// Launches that are the best.
     pub fn at_once(first: Loaded) -> Self {
-        Self { first, best: None }
+        let table_bytes = bytes(&first.tables);
+        Self { first, best: None, table_bytes }
     }
 
-    /// Launches to begin with, and the place of the best.
-    pub fn soon(first: Loaded, best: Best) -> Self {
-        Self { first, best: Some(best) }
+    /// Launches to begin with, and the place of the best, whose tables are there already.
+    pub fn soon(first: Loaded, best: Best, tables: &[Arc<DeviceBuffer>]) -> Self {
+        let table_bytes = bytes(&first.tables) + bytes(tables);
+        Self { first, best: Some(best), table_bytes }
     }
 
     /// The best that are there.
@@ -132,8 +131,12 @@ impl Ready {
         }
     }
 
-    /// Bytes of tables that are there from the start.
+    /// Bytes of tables on the device.
     pub fn table_bytes(&self) -> u64 {
-        self.first.table_bytes()
+        self.table_bytes
     }
+}
+
+fn bytes(tables: &[Arc<DeviceBuffer>]) -> u64 {
+    tables.iter().map(|table| table.bytes()).sum()
 }

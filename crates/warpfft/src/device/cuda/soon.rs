@@ -58,7 +58,7 @@ pub(super) fn ready(
     match begin(context, &other) {
         Ok(first) => {
             let promise = Promise(Best::new(OnceLock::new()));
-            let ready = Ready::soon(first, Arc::clone(&promise.0));
+            let ready = Ready::soon(first, Arc::clone(&promise.0), &best.tables);
             behind(move || {
                 // Also for what is freed, where the plan is gone meanwhile.
                 let _relaxed = best.context.relaxed();
