@@ -31,6 +31,7 @@ pub(crate) struct KernelOutline<'a> {
     pub at_run: Option<AtRun>,
     pub shared_bytes: u32,
     /// It waits by itself for the launch before.
+    #[cfg(feature = "cuda")]
     pub waits: bool,
     pub buffers: Vec<BufferOutline<'a>>,
 }
@@ -97,6 +98,7 @@ impl<'a> KernelOutline<'a> {
             blocks: kernel.blocks,
             at_run: kernel.at_run,
             shared_bytes: kernel.shared_bytes(),
+            #[cfg(feature = "cuda")]
             waits: kernel.waits_for_launch(),
             buffers: kernel.buffers.iter().map(buffer).collect(),
         }

@@ -122,7 +122,8 @@ impl Device {
 
 impl Plan {
     /// Enqueues the transform on a CUDA stream and returns at once. It allocates nothing, compiles nothing and
-    /// waits for nothing, so it can be captured in a graph. Pointers are device addresses of plane 0 and 1 (0
+    /// waits for nothing, so it can be captured in a graph, which keeps the kernels of that moment: [`Plan::settle`] first.
+    /// Pointers are device addresses of plane 0 and 1 (0
     /// where there is none); in place, only `output` is used.
     ///
     /// # Errors
