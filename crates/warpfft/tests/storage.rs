@@ -167,7 +167,7 @@ fn the_largest_numbers_are_scaled_to_fit() {
         let scaled = run(Fft::new([512]).f16().scale_to_fit());
         assert!(scaled.iter().all(|x| x.re.is_finite() && x.im.is_finite()), "{device:?}");
         // 512 sqrt(2) points' worth: a half and its neighbour remain.
-        assert!(scaled[0].re > f16::from_f32(30_000.0), "{device:?}: {}", scaled[0]);
+        assert!(scaled[0].re > f16::from_f32(30_000.0), "{device:?}: {:?}", scaled[0]);
         assert!(run(Fft::new([512]).f16())[0].re.is_infinite(), "{device:?}");
     }
 }
