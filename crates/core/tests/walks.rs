@@ -4,6 +4,7 @@ mod common;
 
 use common::{Case, packed, rows};
 use warpfft_core::compile;
+use warpfft_core::kernel::Op;
 use warpfft_core::kernel::pass::optimise;
 use warpfft_core::lower::{Walk, lower, tile};
 use warpfft_core::problem::{Precision, Problem};
@@ -49,14 +50,17 @@ fn every_second_pass_walks_back() {
         let compiled = Compiled::of(&problem, &limits).expect("it has a plan");
         assert!(compiled.schedule.fused.is_empty() && compiled.schedule.passes.len() == 2, "{problem:?}");
         for (i, (pass, part)) in compiled.schedule.passes.iter().zip(&compiled.parts).enumerate() {
-            let got = &compiled.program.kernels[compiled.program.launches[part.launch].kernel];
+            let mut got =
+                compiled.program.kernels[compiled.program.launches[part.launch].kernel].clone().into_inner();
+            // What makes it fit to be launched early is no part of the walk.
+            got.body.insts.retain(|inst| inst.op != Op::LaunchWait);
             let by = |walk| {
                 let kernel = lower(pass, &part.tile, walk, &limits, &got.name).kernel;
                 optimise(kernel, &limits).expect("it is legal")
             };
             let (own, other) =
                 if i == 0 { (Walk::Rising, Walk::Falling) } else { (Walk::Falling, Walk::Rising) };
-            assert!(*got == by(own) && *got != by(other), "pass {i} of {problem:?}");
+            assert!(got == *by(own) && got != *by(other), "pass {i} of {problem:?}");
         }
     }
 }
