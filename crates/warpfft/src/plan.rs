@@ -74,7 +74,7 @@ impl Plan {
 
     /// Whether the plan runs by its best kernels. One that had to be assembled on CUDA may not yet: where that takes
     /// long, it begins with a *stand-in*, other kernels for the same problem that are assembled sooner and take
-    /// longer to run, and goes over to the best when they are there, some 0.1 to 0.3 s later. Both keep to
+    /// longer to run, and goes over to the best when they are there, some tenths of a second later. Both keep to
     /// [`Plan::error_bound`], but their last bits may differ. Timings of a plan wait for the best.
     pub fn is_settled(&self) -> bool {
         self.work.is_settled()

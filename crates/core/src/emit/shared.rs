@@ -1,6 +1,7 @@
-//! What the languages share: constants by value, a look at every instruction, and what none but one has.
+//! What the languages share: constants by value, and what none but one has.
 
-use crate::kernel::{Ability, Block, Inst, Kernel, Op, Value};
+pub(super) use crate::kernel::each_inst;
+use crate::kernel::{Ability, Inst, Kernel, Op, Value};
 
 /// Appends formatted text. Writing to a `String` cannot fail.
 macro_rules! put {
@@ -10,16 +11,6 @@ macro_rules! put {
     }};
 }
 pub(super) use put;
-
-/// Calls `see` with every instruction, nested ones included, in the order of the text.
-pub(super) fn each_inst<'k>(block: &'k Block, see: &mut impl FnMut(&'k Inst)) {
-    for inst in &block.insts {
-        see(inst);
-        for inner in &inst.blocks {
-            each_inst(inner, see);
-        }
-    }
-}
 
 /// The bits of every constant, by value.
 pub(super) fn constants(kernel: &Kernel) -> Vec<Option<u64>> {

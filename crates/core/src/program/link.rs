@@ -4,7 +4,7 @@ use super::{Binding, Launch, Part, Program, Table, too_large};
 use crate::error::Error;
 use crate::kernel::pass::{self, SINGLE_HALVES};
 use crate::kernel::verify::verify;
-use crate::kernel::{Ability, Block, Cache, Inst, Kernel, KernelError, Op, Space, Type, Verified};
+use crate::kernel::{Ability, Cache, Inst, Kernel, KernelError, Op, Space, Type, Verified, each_inst};
 use crate::lower::fused::{self, Ring};
 use crate::lower::tile::{Choice, Tile};
 use crate::lower::{self, Lowered, Slot, Walk};
@@ -193,14 +193,13 @@ fn contents(kinds: &[TableKind], precision: Precision, limits: &Limits) -> Resul
 /// Whether a kernel reads data by the read-only path: the assembler may move such loads up before a wait, which for tables
 /// alone does no harm.
 fn reads_ahead(kernel: &Kernel, bindings: &[Binding]) -> bool {
-    fn any(block: &Block, found: &impl Fn(&Inst) -> bool) -> bool {
-        block.insts.iter().any(|inst| found(inst) || inst.blocks.iter().any(|inner| any(inner, found)))
-    }
-    any(&kernel.body, &|inst| {
-        let (Some(Cache::ReadOnly), Some(&ptr)) = (inst.op.cache(), inst.args.first()) else { return false };
-        let Type::Ptr(Space::Global(buffer)) = kernel.ty(ptr) else { return false };
-        !matches!(bindings.get(usize::from(buffer)), Some(Binding::Table(_)))
-    })
+    let mut found = false;
+    each_inst(&kernel.body, &mut |inst| {
+        let (Some(Cache::ReadOnly), Some(&ptr)) = (inst.op.cache(), inst.args.first()) else { return };
+        let Type::Ptr(Space::Global(buffer)) = kernel.ty(ptr) else { return };
+        found |= !matches!(bindings.get(usize::from(buffer)), Some(Binding::Table(_)));
+    });
+    found
 }
 
 /// A kernel's name says what it does: readable in profilers and in emitted text.

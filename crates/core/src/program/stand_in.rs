@@ -52,7 +52,7 @@ fn unhinted(kernel: Verified<Kernel>) -> Result<Verified<Kernel>, KernelError> {
     verify(kernel)
 }
 
-/// The other program, if it can stand in for the first: its kernels are much shorter, and it asks for no more workspace.
+/// The other program, if it can stand in for the first: its kernels are shorter by a tenth at least, and it asks for no more workspace.
 ///
 /// # Examples
 ///

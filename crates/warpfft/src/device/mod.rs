@@ -123,7 +123,7 @@ static DISK_CACHE: AtomicBool = AtomicBool::new(true);
 
 /// Whether plans for GPUs may begin with stand-ins while their best kernels are being assembled ([`Plan::settle`]), for this
 /// process: on until told otherwise. The environment may turn it off too, by `WARPFFT_STAND_INS=off`. Without, a plan
-/// that has to be assembled takes up to some 0.3 s, and gives the same bits from its first run on.
+/// that has to be assembled takes up to some tenths of a second, and gives the same bits from its first run on.
 pub fn use_stand_ins(on: bool) {
     STAND_INS.store(on, Ordering::Relaxed);
 }

@@ -82,15 +82,11 @@ impl Source {
 }
 
 /// Whether the machine code of all of these kernels is loaded or on the disk.
-pub(super) fn at_hand(context: &Context, kernels: &[Verified<Kernel>]) -> Result<bool, Error> {
+pub(super) fn at_hand(context: &Context, kernels: &[Verified<Kernel>]) -> bool {
     let cache = DiskCache::from_environment();
-    for kernel in kernels {
-        let source = Source::of(context, kernel)?;
-        if known(context, source.key).is_none() && !cache.has(&source.entry(context)) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    let there = |source: Source| known(context, source.key).is_some() || cache.has(&source.entry(context));
+    // What cannot be emitted is nowhere, and says so when it is assembled.
+    kernels.iter().all(|kernel| Source::of(context, kernel).is_ok_and(there))
 }
 
 /// Loads all of a program's kernels, several at once where there are several.

@@ -49,12 +49,14 @@ pub(super) fn ready(
     let image = Image::of(&key, program, &unassembled(program));
     image.check(&program.problem, &context.limits)?;
     let most = alignment(&image);
-    // What takes memory on the GPU is there before this returns, also the tables of the best.
+    // Tables, also those of the best, are on the GPU before this returns: only machine code comes later.
     let tables = tables(context, &image.tables)?;
     let best = Unassembled { context: Arc::clone(context), program: Arc::clone(program), tables, key, entry };
-    let waits = program.longest() <= SHORT || !stand_ins() || at_hand(context, &program.kernels)?;
-    let other = if waits { None } else { stand_in(program, other).filter(|other| fits(other, most)) };
-    let Some(other) = other else { return Ok((Ready::at_once(best.loaded()?), most)) };
+    let other = other.filter(|_| program.longest() > SHORT);
+    let other = stand_in(program, other).filter(|other| fits(other, most));
+    let Some(other) = other.filter(|_| !at_hand(context, &program.kernels)) else {
+        return Ok((Ready::at_once(best.loaded()?), most));
+    };
     match begin(context, &other) {
         Ok(first) => {
             let promise = Promise(Best::new(OnceLock::new()));
