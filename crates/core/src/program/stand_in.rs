@@ -2,13 +2,14 @@
 //!
 //! A driver's assembler takes as long as a kernel has instructions, and the fastest kernels are long: each thread
 //! holds many points, and has its own code for each. The same search comes to shorter ones where instructions count
-//! for more ([`Limits::brevity`]).
+//! for more ([`Limits::brevity`]). Where these are long still, there are loops over points in shared memory: the strategy
+//! `looped`, which is several times slower, and some 300 instructions whatever the length.
 
 use super::{Program, compile};
-use crate::error::Error;
 use crate::kernel::verify::verify;
 use crate::kernel::{Block, Kernel, KernelError, Op, Verified};
 use crate::problem::Problem;
+use crate::strategy::Strategy;
 use crate::target::Limits;
 
 /// Copies that a thousand instructions count as: of 127 lengths to 16384 half have 1500 instructions at most by it, where 2100
@@ -16,28 +17,28 @@ use crate::target::Limits;
 const BREVITY: f64 = 4.0;
 /// Of a program's instructions a stand-in for it has at most this part: otherwise there is little to gain.
 const SHORTER: f64 = 0.9;
+/// Instructions of a kernel beyond which a slower one is worth its while: some 60 ms on a slow processor.
+const ENOUGH: usize = 1000;
 /// Points of a transform up to which stand-ins are looked for: longer ones take several passes, whose kernels are short.
 const MOST_POINTS: u64 = 1 << 17;
 
-/// A program that solves a problem by kernels that are short rather than fast; `None` where the problem is so large that
-/// there is nothing to gain. It can be asked for beside the best program.
-///
-/// # Errors
-///
-/// As [`compile`].
-pub fn brief(problem: &Problem, limits: &Limits) -> Result<Option<Program>, Error> {
+/// Programs that solve a problem by kernels that are short rather than fast, the fastest first; none where the problem is
+/// so large that there is nothing to gain. They can be asked for beside the best program.
+pub fn brief(problem: &Problem, limits: &Limits) -> Vec<Program> {
     let points = problem.transform.iter().map(|dim| dim.n).fold(1, u64::saturating_mul);
     if points > MOST_POINTS {
-        return Ok(None);
+        return Vec::new();
     }
-    let program = compile(problem, &Limits { brevity: BREVITY, ..limits.clone() })?;
-    let kernels = program.kernels.into_iter().map(unhinted).collect::<Result<_, _>>();
-    let kernels = kernels.map_err(|error| Error::Plan {
-        problem: "a stand-in".into(),
-        reason: error.to_string(),
-        would_work: "the best program runs".into(),
-    })?;
-    Ok(Some(Program { kernels, ..program }))
+    let looped = Strategy::named("looped").and_then(|looped| looped.compile(problem, limits));
+    // What cannot be planned is an error of the best program.
+    searched(problem, limits).into_iter().chain(looped).collect()
+}
+
+/// What the planner's search comes to where instructions count.
+fn searched(problem: &Problem, limits: &Limits) -> Option<Program> {
+    let program = compile(problem, &Limits { brevity: BREVITY, ..limits.clone() }).ok()?;
+    let kernels = program.kernels.into_iter().map(unhinted).collect::<Result<_, _>>().ok()?;
+    Some(Program { kernels, ..program })
 }
 
 /// A kernel that asks for nothing ahead: the copy engine takes addresses that are multiples of 16 bytes, which the best program
@@ -52,7 +53,8 @@ fn unhinted(kernel: Verified<Kernel>) -> Result<Verified<Kernel>, KernelError> {
     verify(kernel)
 }
 
-/// The other program, if it can stand in for the first: its kernels are shorter by a tenth at least, and it asks for no more workspace.
+/// The program that a plan begins with until the first is there, if one can stand in for it: its kernels are shorter by a tenth
+/// at least, and it asks for no more workspace. The first that is short enough, else the shortest.
 ///
 /// # Examples
 ///
@@ -61,15 +63,18 @@ fn unhinted(kernel: Verified<Kernel>) -> Result<Verified<Kernel>, KernelError> {
 ///
 /// let (problem, limits) = (Fft::new([8192]).batch(8192).build()?, Limits::h200());
 /// let best = compile(&problem, &limits)?;
-/// let soon = stand_in(&best, brief(&problem, &limits)?).expect("8192 points can do with less");
+/// let soon = stand_in(&best, brief(&problem, &limits)).expect("8192 points can do with less");
 /// assert!(soon.longest() < best.longest());
 /// # Ok::<(), warpfft_core::Error>(())
 /// ```
-pub fn stand_in(program: &Program, other: Option<Program>) -> Option<Program> {
+pub fn stand_in(program: &Program, others: Vec<Program>) -> Option<Program> {
     let most = (SHORTER * program.longest() as f64) as usize;
-    other.filter(|other| {
+    let can = |other: &Program| {
         other.problem == program.problem
             && other.longest() <= most
             && other.workspace_bytes <= program.workspace_bytes
-    })
+    };
+    let others = others.into_iter().filter(can);
+    // Of equals the first: all that are short enough are equal.
+    others.min_by_key(|other| other.longest().max(ENOUGH))
 }

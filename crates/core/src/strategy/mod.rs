@@ -33,6 +33,7 @@ mod half_axes;
 mod host;
 mod keskin_3d;
 mod locality;
+mod looped;
 mod matmul;
 mod matmul_tensor;
 mod mixed_radix_matmul;
@@ -134,6 +135,8 @@ const ALL: &[&dyn Algorithm] = &[
     &stockham_2_rows::Stockham2Rows,
     &bluestein_pow2::BluesteinPow2,
     &four_step_wrapped::FourStepWrapped,
+    // Own.
+    &looped::Looped,
 ];
 
 /// A published algorithm, selectable by name, with the parameters that it was given.

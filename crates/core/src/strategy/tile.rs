@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::radix_2::butterfly;
-use crate::kernel::{Cache, Cx, Space, Value};
+use crate::kernel::{Cache, Cx, Op, Space, Type, Value};
 
 /// Complex numbers in shared memory.
 #[derive(Debug, Clone, Copy)]
@@ -12,6 +12,8 @@ pub(super) struct Tile {
     im: Option<Space>,
     /// Points of a tile that leaves out some; 0: none.
     padded: u64,
+    /// Points of each block, where those of a cluster hold the tile together.
+    held: Option<[u64; 2]>,
 }
 
 /// After so many points comes one that is left out, after as many times that another one, and so on: threads that are any
@@ -23,22 +25,56 @@ pub(super) const fn padded_points(room: u64) -> u64 {
     room / PAD * (PAD - 1)
 }
 
+/// Points that so many take, with those that are left out.
+pub(super) fn padded_room(points: u64) -> u64 {
+    points + levels(points).map(|level| points / level).sum::<u64>()
+}
+
 impl Tile {
     /// Real and imaginary parts side by side.
     pub fn interleaved(code: &mut Code, points: u64) -> Self {
-        Self { re: code.tile("tile", 2 * points), im: None, padded: 0 }
+        Self { re: code.tile("tile", 2 * points), im: None, padded: 0, held: None }
     }
 
     /// The same, with points left out.
     pub fn padded(code: &mut Code, points: u64) -> Self {
-        let room = points + levels(points).map(|level| points / level).sum::<u64>();
-        Self { padded: points, ..Self::interleaved(code, room) }
+        Self { padded: points, ..Self::interleaved(code, padded_room(points)) }
+    }
+
+    /// Of the blocks of a cluster together, each of which holds as many points: side by side, with points left out or not.
+    pub fn across(code: &mut Code, points: u64, blocks: u32, padded: bool) -> Self {
+        let (room, padded) = if padded { (padded_room(points), points) } else { (points, 0) };
+        let own = room.div_ceil(blocks.into());
+        Self { padded, held: Some([own, room]), ..Self::interleaved(code, own) }
+    }
+
+    /// Waits until all that share it have come here, and sees what they wrote.
+    pub fn barrier(&self, code: &mut Code) {
+        if self.held.is_some() {
+            code.effect(Op::ClusterArrive { relaxed: false }, &[]);
+            code.effect(Op::ClusterWait, &[]);
+        } else {
+            code.barrier();
+        }
+    }
+
+    /// Pointer to a point's real part, in whichever block it is.
+    fn pointer(&self, code: &mut Code, index: Value) -> Value {
+        let Some([own, all]) = self.held else {
+            let at = code.mul_const(index, 2);
+            return code.addr(self.re, at);
+        };
+        let [index, block] = code.split(index, own, all);
+        let at = code.mul_const(index, 2);
+        let here = code.addr(self.re, at);
+        let Space::Shared(array) = self.re else { return here };
+        code.pure(Op::MapRemote, Type::Ptr(Space::Remote(array)), &[here, block])
     }
 
     /// Real and imaginary parts apart.
     pub fn split(code: &mut Code, points: u64) -> Self {
         let [re, im] = ["re", "im"].map(|name| code.tile(name, points));
-        Self { re, im: Some(im), padded: 0 }
+        Self { re, im: Some(im), padded: 0, held: None }
     }
 
     fn place(&self, code: &mut Code, index: Value) -> Value {
@@ -53,8 +89,7 @@ impl Tile {
         let index = self.place(code, index);
         match self.im {
             None => {
-                let at = code.mul_const(index, 2);
-                let from = code.addr(self.re, at);
+                let from = self.pointer(code, index);
                 let z = code.b.load(from, 0, 2, Cache::Default, None);
                 Cx { re: z[0], im: z[1] }
             }
@@ -73,8 +108,7 @@ impl Tile {
         let index = self.place(code, index);
         match self.im {
             None => {
-                let at = code.mul_const(index, 2);
-                let to = code.addr(self.re, at);
+                let to = self.pointer(code, index);
                 code.b.store(to, 0, &[z.re, z.im], Cache::Default, None);
             }
             Some(im) => {

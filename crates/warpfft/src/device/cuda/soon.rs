@@ -25,17 +25,16 @@ use crate::error::Error;
 /// Instructions of a kernel up to which its plan waits for it: some 40 ms on a slow processor.
 const SHORT: usize = 600;
 
-/// A problem's program, and another to begin with, where plans may.
+/// A problem's program, and others to begin with, where plans may.
 pub(super) fn compiled(
     context: &Context,
     problem: &Problem,
     recipe: Option<&Recipe>,
-) -> Result<(Program, Option<Program>), Error> {
+) -> Result<(Program, Vec<Program>), Error> {
     let best = || backend::compiled(problem, &context.limits, recipe);
-    // What fails here may do without.
-    let other = || stand_ins().then(|| brief(problem, &context.limits).ok().flatten()).flatten();
-    let (best, other) = rayon::join(best, other);
-    Ok((best?, other))
+    let others = || if stand_ins() { brief(problem, &context.limits) } else { Vec::new() };
+    let (best, others) = rayon::join(best, others);
+    Ok((best?, others))
 }
 
 /// Launches of a program, the best at once or a stand-in and the best behind, and what the caller's pointers must be
@@ -43,7 +42,7 @@ pub(super) fn compiled(
 pub(super) fn ready(
     context: &Arc<Context>,
     program: &Arc<Program>,
-    other: Option<Program>,
+    mut others: Vec<Program>,
     (key, entry): (String, String),
 ) -> Result<(Ready, [u64; 3]), Error> {
     let image = Image::of(&key, program, &unassembled(program));
@@ -52,8 +51,11 @@ pub(super) fn ready(
     // Tables, also those of the best, are on the GPU before this returns: only machine code comes later.
     let tables = tables(context, &image.tables)?;
     let best = Unassembled { context: Arc::clone(context), program: Arc::clone(program), tables, key, entry };
-    let other = other.filter(|_| program.longest() > SHORT);
-    let other = stand_in(program, other).filter(|other| fits(other, most));
+    if program.longest() <= SHORT {
+        others.clear();
+    }
+    others.retain(|other| fits(other, most));
+    let other = stand_in(program, others);
     let Some(other) = other.filter(|_| !at_hand(context, &program.kernels)) else {
         return Ok((Ready::at_once(best.loaded()?), most));
     };
