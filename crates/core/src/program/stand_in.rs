@@ -17,8 +17,8 @@ use crate::target::Limits;
 const BREVITY: f64 = 4.0;
 /// Of a program's instructions a stand-in for it has at most this part: otherwise there is little to gain.
 const SHORTER: f64 = 0.9;
-/// Instructions of a kernel beyond which a slower one is worth its while: some 60 ms on a slow processor.
-const ENOUGH: usize = 1000;
+/// Instructions of a kernel beyond which a slower one is worth its while: some 45 ms on a slow processor.
+const ENOUGH: usize = 720;
 /// Points of a transform up to which stand-ins are looked for: longer ones take several passes, whose kernels are short.
 const MOST_POINTS: u64 = 1 << 17;
 
@@ -29,9 +29,10 @@ pub fn brief(problem: &Problem, limits: &Limits) -> Vec<Program> {
     if points > MOST_POINTS {
         return Vec::new();
     }
-    let looped = Strategy::named("looped").and_then(|looped| looped.compile(problem, limits));
+    let looped = || Strategy::named("looped").and_then(|looped| looped.compile(problem, limits)).ok();
     // What cannot be planned is an error of the best program.
-    searched(problem, limits).into_iter().chain(looped).collect()
+    let (searched, looped) = rayon::join(|| searched(problem, limits), looped);
+    searched.into_iter().chain(looped).collect()
 }
 
 /// What the planner's search comes to where instructions count.

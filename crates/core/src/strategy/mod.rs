@@ -16,8 +16,11 @@
 //!
 //! A strategy is one file here, with an implementation of `Algorithm`, and one line in the list `ALL`; those that differ in
 //! one thing share a file. Most write kernels; what a paper runs on the processor is a function of one line ([`HostLine`]).
-//! What they share:
-//! `packed` (which problems), `draft` (buffers and launches), `code` (kernels over packed complex numbers), `tile` (such
+//!
+//! One is not from a paper: `looped`, which the planner's own kernels have for a stand-in while they are being assembled
+//! ([`stand_in`](crate::program::stand_in)).
+//!
+//! What strategies share: `packed` (which problems), `draft` (buffers and launches), `code` (kernels over packed complex numbers), `tile` (such
 //! numbers in shared memory), `radix_2` (butterflies and stages), `product` and `turns` (sums with a matrix, over all points or
 //! a few planes at once), `half_axes` (the other axes of real data), `parameter` (numbers that follow a name), `sine` (factors
 //! that a thread computes itself).

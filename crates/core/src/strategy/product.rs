@@ -99,6 +99,9 @@ impl Small {
         };
         let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
         let blocks = batch.div_ceil(transforms);
+        // Where the last block's would lie is counted, too.
+        let counted = blocks.saturating_mul(points);
+        too_large("elements of one array of a strategy", counted, u32::MAX.into(), draft.limits)?;
         let end = (!batch.is_multiple_of(transforms)).then(|| draft.packed.elements());
         let mut code = draft.kernel(&format!("{name}_{}", sizes.join("_")), threads as u32, blocks)?;
         let sides = code.pair([draft.input(), draft.output()]);
