@@ -23,7 +23,7 @@ fn holds(program: &Program, strategy: Strategy, limits: &Limits, what: &str) {
     let problem = &program.problem;
     let seed: u64 = rand::rng().random();
     let mut rng = StdRng::seed_from_u64(seed);
-    let storage = Storage::of(problem.precision);
+    let [storage, _] = problem.stored();
     let mut real = || storage.rounded(rng.random_range(-1.0..1.0));
     let in_place = problem.placement == Placement::InPlace;
     let [read, written] = [problem.input, problem.output].map(|format| format.step() as usize);
@@ -169,7 +169,6 @@ fn others_are_refused_by_name() {
         problem(Fft::new([1])),
         problem(Fft::new([16]).planar()),
         problem(Fft::new([16]).double_single()),
-        problem(Fft::new([16]).f16()),
         problem(Fft::new([16]).batch(4).any_batch()),
         problem(Fft::new([16]).shift_output()),
         problem(Fft::axes([16, 4], [0])),
@@ -287,6 +286,34 @@ fn programs_of_the_processor_transform_lines() {
     assert!(with_kernels().all(|strategy| matches!(strategy.line(&problem), Ok(None))));
 }
 
+/// Those whose numbers lie nowhere between input and output convert them on the way.
+#[test]
+fn numbers_are_kept_as_other_types() {
+    let limits = Limits::h200();
+    for name in ["looped", "matmul", "matmul-constant", "mixed-radix-matmul"] {
+        let strategy = Strategy::named(name).expect("it is there");
+        for n in [8, 12, 61, 100] {
+            let one = Fft::new([n]).batch(7);
+            for asked in [
+                one.clone().f16(),
+                one.clone().bf16().inverse().in_place(),
+                one.clone().storages(Storage::F16, Storage::F32),
+                one.clone().f64().storages(Storage::F32, Storage::F64),
+            ] {
+                let problem = asked.norm(Norm::Ortho).build().expect("it is possible");
+                assert!(check(strategy, &problem, &limits), "{name} {n}");
+            }
+        }
+    }
+    for name in ["stockham-2", "locality", "matmul-tensor"] {
+        let asked = Fft::new([64]).batch(3).storages(Storage::F16, Storage::F32);
+        let error = Strategy::named(name)
+            .and_then(|strategy| strategy.compile(&asked.build().expect("it is possible"), &limits))
+            .expect_err("it keeps what it computes");
+        assert!(error.to_string().contains("numbers kept as f16 and f32"), "{error}");
+    }
+}
+
 /// Parameters change how, and not what.
 #[test]
 fn parameters_keep_the_transform() {
@@ -321,7 +348,15 @@ fn matrix_instructions_are_asked_for_where_they_are() {
         }
     }
     for n in (8..=128).step_by(8) {
-        for asked in [Fft::new([n]).batch(17), Fft::new([n]).batch(9).f64().inverse().in_place()] {
+        let one = Fft::new([n]);
+        for asked in [
+            one.clone().batch(17),
+            one.clone().batch(9).f64().inverse().in_place(),
+            one.clone().batch(70).f16(),
+            one.clone().batch(64).f16().inverse().in_place(),
+            one.clone().batch(65).bf16().inverse(),
+            one.batch(3).bf16().in_place(),
+        ] {
             let problem = asked.norm(Norm::Ortho).build().expect("it is possible");
             assert!(check(tensor, &problem, &Limits::h200()), "{n}");
         }

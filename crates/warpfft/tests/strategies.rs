@@ -12,7 +12,7 @@ fn every_strategy_on_every_device() {
     let short: &[&[u64]] = &[&[15], &[16], &[4, 4, 4]];
     let mut wrong = Vec::new();
     for device in cases::devices().into_iter().filter(|device| device.limits().is_some()) {
-        let (shapes, ways) = if device.kind() == DeviceKind::OpenCl { (short, 1) } else { (long, 2) };
+        let (shapes, ways) = if device.kind() == DeviceKind::OpenCl { (short, 1) } else { (long, 4) };
         for strategy in Strategy::all().filter(|strategy| !strategy.is_on_processor()) {
             let (mut ran, mut lacks) = (0, false);
             for &shape in shapes {
@@ -22,8 +22,12 @@ fn every_strategy_on_every_device() {
                 } else {
                     [asked.clone(), asked.inverse()]
                 };
-                let both = [there, back.in_place().norm(Norm::Backward)];
-                for asked in both.into_iter().take(ways) {
+                let mut all = vec![there, back.in_place().norm(Norm::Backward)];
+                if !strategy.takes_reals() {
+                    // Of those that convert.
+                    all.extend([all[0].clone().f16(), all[1].clone().bf16()]);
+                }
+                for asked in all.into_iter().take(ways) {
                     let problem = asked.build().expect("it is possible");
                     let checked = device.plan_by(&problem, strategy).and_then(|plan| plan.verify());
                     match checked {

@@ -30,6 +30,7 @@ pub(super) const fn only_in_ptx(op: Op) -> Option<&'static str> {
         _ if matches!(op, Op::BulkPrefetch { .. }) => None,
         Some(Ability::Clusters) => Some("PTX for sm_90 has clusters"),
         Some(Ability::TransactionBarriers | Ability::BulkCopies) => Some("PTX for sm_90 has bulk copies"),
+        Some(Ability::Pairs) => Some("PTX has it"),
         Some(Ability::Matrices(_)) => Some("PTX for sm_80 has it"),
         Some(Ability::WaitingBlocks) => {
             Some("PTX has atomics that order blocks; in portable languages they order nothing")

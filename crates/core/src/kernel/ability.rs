@@ -19,6 +19,8 @@ pub enum Ability {
     EarlyLaunches,
     /// Values of other lanes of the subgroup.
     Shuffles,
+    /// Two floats of 16 bits in one word.
+    Pairs,
     /// Products of matrices.
     Matrices(MmaShape),
 }
@@ -49,6 +51,7 @@ impl Op {
             }
             Self::LaunchWait => Ability::EarlyLaunches,
             Self::Shuffle(_) => Ability::Shuffles,
+            Self::Pack => Ability::Pairs,
             Self::Mma(shape) => Ability::Matrices(shape),
             _ => return None,
         })
@@ -65,6 +68,7 @@ impl Ability {
             Self::WaitingBlocks => "blocks that can wait for each other",
             Self::EarlyLaunches => "launches that begin early",
             Self::Shuffles => "subgroup shuffles",
+            Self::Pairs => "pairs of 16-bit floats",
             Self::Matrices(_) => "matrix instructions of this shape",
         }
     }
@@ -77,12 +81,13 @@ impl Ability {
             Self::WaitingBlocks => matches!(limits.api, Api::Ptx { .. }),
             Self::EarlyLaunches => matches!(limits.api, Api::Ptx { sm: 90.. }),
             Self::Shuffles => limits.shuffle,
+            Self::Pairs => matches!(limits.api, Api::Ptx { .. }) && limits.f16,
             Self::Matrices(shape) => {
                 let there = matches!(limits.api, Api::Ptx { sm: 80.. }) && limits.subgroup == 32;
                 match shape {
                     MmaShape::M8N8K4F64 => there && limits.f64,
                     MmaShape::M16N8K8Tf32 => there,
-                    MmaShape::M16N8K16F16 => there && limits.f16,
+                    MmaShape::M16N8K16F16 | MmaShape::M16N8K16Bf16 => there && limits.f16,
                 }
             }
         }

@@ -76,6 +76,8 @@ pub enum MmaShape {
     M16N8K8Tf32,
     /// f16 pairs packed in `U32`: A 4, B 2 `U32`; C and D 4 `F32` a thread.
     M16N8K16F16,
+    /// The same of bfloat16 pairs.
+    M16N8K16Bf16,
 }
 
 /// An operation. `args -> results` beside each; `T` is one type of the instruction.
@@ -127,6 +129,8 @@ pub enum Op {
     Convert,
     /// `(S) -> T`: the same bits as another type of as many, of 32 or 64.
     Bitcast,
+    /// `(H, H) -> U32`, floats of 16 bits: the first in the lower half.
+    Pack,
 
     /// `(U32 or U64) -> Ptr`: pointer to that element of the result type's array.
     Addr,

@@ -29,6 +29,8 @@ pub enum Class {
     Number,
     /// Floats.
     Float,
+    /// Floats of 16 bits.
+    Half,
     /// Integers.
     Int,
     /// Integers and predicates.
@@ -48,6 +50,7 @@ impl Class {
             Self::Scalar => !matches!(ty, Type::Ptr(_)),
             Self::Number => ty.is_int() || ty.is_float(),
             Self::Float => ty.is_float(),
+            Self::Half => matches!(ty, Type::F16 | Type::Bf16),
             Self::Int => ty.is_int(),
             Self::Bits => ty.is_int() || matches!(ty, Type::Bool),
             Self::Index => matches!(ty, Type::U32 | Type::U64),
@@ -125,7 +128,7 @@ const COUNTER: Operand = Operand::Ptr(Place::Global, Some(Type::U32));
 impl Op {
     /// The operation's row of the table.
     pub const fn info(&self) -> Info {
-        use Class::{Bits, Float, Index, Int, Lane, Number, Pointer, Scalar};
+        use Class::{Bits, Float, Half, Index, Int, Lane, Number, Pointer, Scalar};
         use Effect::{Control, Lanes, Pure, Read, Sync, Write};
         use Operand::{Carried, Elems, Free, Is, Predicate, Ptr, RemoteOfFirst, T};
         use Type::{Bool, U32, U64};
@@ -152,6 +155,7 @@ impl Op {
             Self::Select => row("select", Pure, &[Is(Bool), T(Scalar), T(Scalar)], &[T(Scalar)]),
             Self::Convert => row("convert", Pure, &[Free(Number)], &[Free(Number)]),
             Self::Bitcast => row("bitcast", Pure, &[Free(Number)], &[Free(Number)]),
+            Self::Pack => row("pack", Pure, &[T(Half), T(Half)], &[Is(U32)]),
             Self::Addr => row("addr", Pure, &[Free(Index)], &[Ptr(Place::Declared, None)]),
             Self::PtrAdd => row("ptr_add", Pure, &[T(Pointer), Free(Index)], &[T(Pointer)]),
             Self::Load { .. } => row("load", Read, &[Ptr(Place::Any, None), Predicate], &[Elems]),
@@ -273,7 +277,7 @@ impl Op {
 
     /// Every operation that has no number in it (constants, widths and counts are numbers).
     pub fn plain() -> impl Iterator<Item = Self> {
-        const FIXED: [Op; 38] = [
+        const FIXED: [Op; 39] = [
             Op::Add,
             Op::Sub,
             Op::Mul,
@@ -293,6 +297,7 @@ impl Op {
             Op::Select,
             Op::Convert,
             Op::Bitcast,
+            Op::Pack,
             Op::Addr,
             Op::PtrAdd,
             Op::Barrier,
@@ -405,17 +410,19 @@ impl Cache {
 
 impl MmaShape {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::M8N8K4F64, Self::M16N8K8Tf32, Self::M16N8K16F16];
+    pub const ALL: [Self; 4] = [Self::M8N8K4F64, Self::M16N8K8Tf32, Self::M16N8K16F16, Self::M16N8K16Bf16];
 
     const fn info(self) -> Info {
         const D: Operand = Operand::Is(Type::F64);
         const F: Operand = Operand::Is(Type::F32);
         const P: Operand = Operand::Is(Type::U32);
+        const PAIRS: &[Operand] = &[P, P, P, P, P, P, F, F, F, F];
         use Effect::Lanes;
         match self {
             Self::M8N8K4F64 => row("mma.m8n8k4.f64", Lanes, &[D, D, D, D], &[D, D]),
             Self::M16N8K8Tf32 => row("mma.m16n8k8.tf32", Lanes, &[F; 10], &[F; 4]),
-            Self::M16N8K16F16 => row("mma.m16n8k16.f16", Lanes, &[P, P, P, P, P, P, F, F, F, F], &[F; 4]),
+            Self::M16N8K16F16 => row("mma.m16n8k16.f16", Lanes, PAIRS, &[F; 4]),
+            Self::M16N8K16Bf16 => row("mma.m16n8k16.bf16", Lanes, PAIRS, &[F; 4]),
         }
     }
 }

@@ -21,7 +21,7 @@ mod memory;
 pub(crate) mod places;
 mod pointwise;
 mod prefetch;
-mod stored;
+pub(crate) mod stored;
 pub mod tile;
 pub mod twiddle;
 mod walk;

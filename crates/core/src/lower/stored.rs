@@ -7,7 +7,7 @@ use crate::problem::Storage;
 use super::Lowering;
 
 /// The type of an array's elements.
-pub(super) const fn elem(storage: Storage) -> Type {
+pub(crate) const fn elem(storage: Storage) -> Type {
     match storage {
         Storage::F16 => Type::F16,
         Storage::Bf16 => Type::Bf16,

@@ -61,7 +61,7 @@ impl Code {
     fn bind(&mut self, name: &str, access: Access, array: Array) -> View {
         let reals = 2 * array.elements;
         self.bindings.push(array.binding);
-        View { space: self.b.buffer(name, self.elem, access, reals), wide: reals > u64::from(u32::MAX) }
+        View { space: self.b.buffer(name, array.elem, access, reals), wide: reals > u64::from(u32::MAX) }
     }
 
     /// An array that is read.
@@ -102,11 +102,17 @@ impl Code {
         self.b.addr(view.space, real)
     }
 
-    /// Loads a complex number.
+    /// Loads a complex number, as it is computed in.
     pub fn load(&mut self, view: View, index: Value) -> Cx {
+        let [re, im] = self.load_kept(view, index).map(|x| self.b.convert(self.elem, x));
+        Cx { re, im }
+    }
+
+    /// Loads a complex number as the array keeps it.
+    pub fn load_kept(&mut self, view: View, index: Value) -> [Value; 2] {
         let from = self.at(view, index);
         let z = self.b.load(from, 0, 2, Cache::Default, self.on);
-        Cx { re: z[0], im: z[1] }
+        [z[0], z[1]]
     }
 
     /// Loads two neighbours, the first at an even index, by one access where its bytes allow.
@@ -122,10 +128,12 @@ impl Code {
         [Cx { re: z[0], im: z[1] }, Cx { re: z[2], im: z[3] }]
     }
 
-    /// Stores a complex number.
+    /// Stores a complex number, as the array keeps it.
     pub fn store(&mut self, view: View, index: Value, z: Cx) {
         let to = self.at(view, index);
-        self.b.store(to, 0, &[z.re, z.im], Cache::Default, self.on);
+        let elem = self.b.elem(to);
+        let kept = [z.re, z.im].map(|x| self.b.convert(elem, x));
+        self.b.store(to, 0, &kept, Cache::Default, self.on);
     }
 
     /// The address of the real that lies so many after a complex number's first.

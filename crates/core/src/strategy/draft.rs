@@ -5,6 +5,7 @@ use super::packed::{Data, Packed};
 use super::parameter::Given;
 use crate::error::Error;
 use crate::kernel::{Cmp, Special, Type, Value};
+use crate::lower::stored;
 use crate::pass::TableKind;
 use crate::problem::{Direction, Placement, Precision, Problem};
 use crate::program::{Binding, Link, Program, too_large};
@@ -20,6 +21,8 @@ pub(super) struct Array {
     pub binding: Binding,
     /// Elements.
     pub elements: u64,
+    /// What its reals are kept as.
+    pub elem: Type,
 }
 
 /// A program that is being written.
@@ -55,12 +58,13 @@ impl<'a> Draft<'a> {
             Placement::InPlace => Binding::Output(0),
             Placement::OutOfPlace => Binding::Input(0),
         };
-        Array { binding, elements: self.side(0) }
+        Array { binding, elements: self.side(0), elem: stored::elem(self.packed.stored[0]) }
     }
 
     /// The caller's output.
     pub fn output(&self) -> Array {
-        Array { binding: Binding::Output(0), elements: self.side(1) }
+        let elem = stored::elem(self.packed.stored[1]);
+        Array { binding: Binding::Output(0), elements: self.side(1), elem }
     }
 
     /// Complex numbers of the input, or of the output; where it holds reals, pairs of them.
@@ -103,7 +107,7 @@ impl<'a> Draft<'a> {
     pub fn scratch(&mut self, elements: u64) -> Result<Array, Error> {
         let bytes = self.complex_bytes();
         self.fits(elements, bytes)?;
-        Ok(Array { binding: self.link.workspace(elements * bytes), elements })
+        Ok(Array { binding: self.link.workspace(elements * bytes), elements, elem: self.elem() })
     }
 
     /// Refuses arrays that the device does not hold, or that 32-bit indices do not reach.
@@ -119,7 +123,7 @@ impl<'a> Draft<'a> {
 
     /// A table, with its entries.
     pub fn table(&mut self, kind: TableKind) -> Array {
-        Array { binding: self.link.table(kind), elements: kind.len() }
+        Array { binding: self.link.table(kind), elements: kind.len(), elem: self.elem() }
     }
 
     /// From where to where each of so many steps goes, at least one, each of which reads one array and writes another

@@ -39,6 +39,11 @@ impl Algorithm for Looped {
         }
     }
 
+    /// Numbers are converted as they are read and written, and nothing lies in memory between.
+    fn keeps(&self, _: &Packed) -> bool {
+        true
+    }
+
     fn covers(&self, packed: &Packed) -> bool {
         match packed.shape[..] {
             [] => false,

@@ -8,7 +8,10 @@
 //! In double precision the instruction takes doubles. In single precision it takes 11 bits of a number (tf32) and sums in
 //! f32: each number is split in two such parts, rounded to nearest, and three products of the four make the sum (as in
 //! CUTLASS's emulation of f32). What the fourth would add, and what the second part drops, is about 2^-22 of a product: four
-//! units of f32, which is why its errors may be larger than those of `matmul`.
+//! units of f32, which is why its errors may be larger than those of `matmul`. What memory keeps as f16 or bf16 goes into
+//! instructions of those (`halves`).
+
+mod halves;
 
 use super::code::{Code, View};
 use super::cooley_tukey_iterative::SOURCE;
@@ -19,7 +22,7 @@ use super::{Algorithm, Facts, product};
 use crate::error::Error;
 use crate::kernel::{Ability, Cmp, Cx, MmaShape, Op, Special, Type, Value};
 use crate::pass::TableKind;
-use crate::problem::Precision;
+use crate::problem::{Precision, Storage};
 
 /// The strategy.
 pub(super) struct MatmulTensor;
@@ -41,13 +44,18 @@ impl Algorithm for MatmulTensor {
         Facts {
             name: "matmul-tensor",
             source: SOURCE,
-            about: "products with the matrix of factors by matrix instructions, of doubles, or of singles in two parts",
-            covers: "multiples of 8 from 8 to 128, in one dimension, on NVIDIA GPUs from compute capability 8.0 on",
+            about: "products with the matrix of factors by matrix instructions, of doubles, of singles in two parts, or of f16 or bf16",
+            covers: "multiples of 8 from 8 to 128, in one dimension, f64, f32, or both sides in f16 or bf16, on NVIDIA GPUs from compute capability 8.0 on",
         }
     }
 
     fn covers(&self, packed: &Packed) -> bool {
         packed.line().is_some_and(|n| n <= LONGEST && n.is_multiple_of(COLUMNS))
+    }
+
+    fn keeps(&self, packed: &Packed) -> bool {
+        let halves = [Storage::F16, Storage::Bf16].iter().any(|&half| packed.stored == [half; 2]);
+        packed.kept_as_computed() || (halves && packed.precision == Precision::F32)
     }
 
     fn errors(&self, packed: &Packed) -> f64 {
@@ -56,7 +64,13 @@ impl Algorithm for MatmulTensor {
     }
 
     fn write(&self, draft: &mut Draft<'_>) -> Result<(), Error> {
-        let shape = if draft.elem() == Type::F64 { MmaShape::M8N8K4F64 } else { MmaShape::M16N8K8Tf32 };
+        let shape = match draft.packed.stored[0] {
+            Storage::F16 => MmaShape::M16N8K16F16,
+            Storage::Bf16 => MmaShape::M16N8K16Bf16,
+            Storage::F32 => MmaShape::M16N8K8Tf32,
+            Storage::F64 => MmaShape::M8N8K4F64,
+        };
+        let halves = matches!(shape, MmaShape::M16N8K16F16 | MmaShape::M16N8K16Bf16);
         if !Ability::Matrices(shape).is_within(draft.limits) {
             return Err(Error::Unsupported {
                 what: Ability::Matrices(shape).name().into(),
@@ -67,9 +81,14 @@ impl Algorithm for MatmulTensor {
         }
         let (n, batch) = (draft.packed.points(), draft.packed.batch);
         let tiles = n / COLUMNS;
-        let own = (1..=MOST_TILES).rev().find(|&own| tiles.is_multiple_of(own)).unwrap_or(1);
+        let most = if halves { halves::MOST_TILES } else { MOST_TILES };
+        let own = (1..=most).rev().find(|&own| tiles.is_multiple_of(own)).unwrap_or(1);
         let table = draft.table(TableKind::Roots { modulus: n, step: 1, len: n });
-        let rows = if shape == MmaShape::M8N8K4F64 { 8 } else { 16 };
+        let rows = match shape {
+            _ if halves => halves::BLOCK_ROWS,
+            MmaShape::M8N8K4F64 => 8,
+            _ => 16,
+        };
         let threads = (tiles / own * WARP) as u32;
         let mut code = draft.kernel(&format!("tensor_{n}"), threads, batch.div_ceil(rows))?;
         let sides = [draft.input(), draft.output()];
@@ -80,8 +99,13 @@ impl Algorithm for MatmulTensor {
         let [lane, warp] = c.split(thread, WARP, u64::from(threads) - 1);
         let [member, group] = c.split(lane, 4, WARP - 1);
         let first_row = c.mul_const(block, rows);
-        let first_row = c.add(first_row, group);
         let first_column = c.mul_const(warp, own * COLUMNS);
+        if halves {
+            halves::Warp { n, batch, shape, own, views, table, member, group, first_row, first_column }
+                .write(c, draft.scale());
+            return draft.launch(code);
+        }
+        let first_row = c.add(first_row, group);
         Warp { n, batch, shape, own, views, table, member, group, first_row, first_column }
             .write(c, draft.scale());
         draft.launch(code)

@@ -31,6 +31,11 @@ impl Algorithm for MixedRadixMatmul {
         }
     }
 
+    /// Numbers are converted as they are read and written, and nothing lies in memory between.
+    fn keeps(&self, _: &Packed) -> bool {
+        true
+    }
+
     fn covers(&self, packed: &Packed) -> bool {
         (1..=3).contains(&packed.shape.len()) && packed.shape.iter().all(|&n| n <= LONGEST)
     }

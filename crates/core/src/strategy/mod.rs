@@ -81,6 +81,11 @@ trait Algorithm: Sync {
     /// Whether it has these lengths, of the data that it takes.
     fn covers(&self, packed: &Packed) -> bool;
 
+    /// Whether it takes the types that memory keeps numbers as: those that are computed in.
+    fn keeps(&self, packed: &Packed) -> bool {
+        packed.kept_as_computed()
+    }
+
     /// The numbers that it may be given.
     fn parameters(&self) -> &'static [Parameter] {
         &[]
@@ -267,6 +272,13 @@ impl Strategy {
         if packed.is_real() != self.takes_reals() {
             let [asked, taken] = if packed.is_real() { ["real", "complex"] } else { ["complex", "real"] };
             return Err(refused(format!("transforms of {asked} data (it takes {taken} data)")));
+        }
+        if !self.algorithm.keeps(&packed) {
+            let [input, output] = packed.stored;
+            return Err(refused(format!(
+                "numbers kept as {input} and {output} that it computes in {}",
+                packed.precision
+            )));
         }
         if self.algorithm.covers(&packed) { Ok(packed) } else { Err(refused(packed.to_string())) }
     }

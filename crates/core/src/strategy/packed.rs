@@ -31,6 +31,8 @@ pub(super) struct Packed {
     pub batch: u64,
     /// What is computed in.
     pub precision: Precision,
+    /// What the input's numbers are kept as, and the output's.
+    pub stored: [Storage; 2],
 }
 
 impl Packed {
@@ -68,12 +70,18 @@ impl Packed {
         let lengths = problem.transform.iter().chain(own).map(|dim| dim.n);
         let shape = lengths.filter(|&n| n > 1).collect();
         let halved = own.map(|dim| dim.n);
-        Ok(Self { data, pitch, shape, halved, batch: problem.batch_count(), precision: problem.precision })
+        let (batch, precision, stored) = (problem.batch_count(), problem.precision, problem.stored());
+        Ok(Self { data, pitch, shape, halved, batch, precision, stored })
     }
 
     /// Whether it is of real data.
     pub fn is_real(&self) -> bool {
         self.data != Data::Complex
+    }
+
+    /// Whether memory has the numbers as they are computed in.
+    pub fn kept_as_computed(&self) -> bool {
+        self.stored == [Storage::of(self.precision); 2]
     }
 
     /// Points of one transform.
@@ -115,9 +123,6 @@ fn other(problem: &Problem) -> Option<&'static str> {
     }
     if problem.precision == Precision::DoubleSingle {
         return Some("double-single arithmetic");
-    }
-    if problem.stored() != [Storage::of(problem.precision); 2] {
-        return Some("numbers kept in another type than is computed in");
     }
     if problem.is_windowed() || problem.filter.is_some() {
         return Some("windows or filters");

@@ -78,6 +78,18 @@ impl Writer<'_> {
                 put!(self.out, "\tmov.{} ", bits(self.kernel.ty(inst.results[0])));
                 self.tail(inst);
             }
+            Op::Pack => {
+                for &half in &inst.args {
+                    self.in_register(half);
+                }
+                self.out.push_str("\tmov.b32 ");
+                self.operand(inst.results[0]);
+                self.out.push_str(", {");
+                self.register(inst.args[0]);
+                self.out.push_str(", ");
+                self.register(inst.args[1]);
+                self.out.push_str("};\n");
+            }
             op => {
                 let Some(&result) = inst.results.first() else { return false };
                 let ty = self.kernel.ty(result);

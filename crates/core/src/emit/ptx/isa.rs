@@ -1,7 +1,7 @@
 //! What each compute capability has, and the ISA version in which PTX got it.
 
 use crate::emit::EmitError;
-use crate::kernel::{Cache, Inst, Kernel, MmaShape, Op, Space, Special, Type};
+use crate::kernel::{Cache, Inst, Kernel, Op, Space, Special, Type};
 
 /// Compute capabilities and the first ISA version that knows each.
 const TARGETS: [(u32, (u32, u32)); 6] =
@@ -106,7 +106,7 @@ impl<'k> Isa<'k> {
             | Op::AsyncFence
             | Op::BulkPrefetch { .. } => (90, (8, 0)),
             Op::RemoteStoreAsync { .. } => (90, (8, 1)),
-            Op::Mma(MmaShape::M8N8K4F64 | MmaShape::M16N8K8Tf32 | MmaShape::M16N8K16F16) => (80, (7, 0)),
+            Op::Mma(_) => (80, (7, 0)),
             Op::Load { cache: Cache::Keep, .. } | Op::Store { cache: Cache::Keep, .. }
                 if self.has_cache_policies() =>
             {

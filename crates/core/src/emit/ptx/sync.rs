@@ -101,6 +101,7 @@ impl Writer<'_> {
             MmaShape::M8N8K4F64 => ("m8n8k4.row.col.f64.f64.f64.f64", 1, 1),
             MmaShape::M16N8K8Tf32 => ("m16n8k8.row.col.f32.tf32.tf32.f32", 4, 2),
             MmaShape::M16N8K16F16 => ("m16n8k16.row.col.f32.f16.f16.f32", 4, 2),
+            MmaShape::M16N8K16Bf16 => ("m16n8k16.row.col.f32.bf16.bf16.f32", 4, 2),
         };
         for &arg in &inst.args {
             self.in_register(arg);

@@ -108,6 +108,7 @@ pub(super) fn pure(op: Op, ty: Type, args: &[&Column], active: &[bool]) -> Resul
         Op::Select => select(args),
         Op::Convert => convert(ty, args),
         Op::Bitcast => bitcast(ty, args.first().ok_or(Failure::Types)?),
+        Op::Pack => pack(args),
         Op::PtrAdd => ptr_add(args),
         Op::Addr => offsets(args.first().ok_or(Failure::Types)?).map(Column::Ptr),
         _ => match args.first().ok_or(Failure::Types)? {
@@ -125,6 +126,16 @@ pub(super) fn pure(op: Op, ty: Type, args: &[&Column], active: &[bool]) -> Resul
             Column::Bool(a) => predicate(op, a, lanes::<bool>(args, 1)?),
             _ => Err(Failure::Types),
         },
+    }
+}
+
+/// Two numbers of 16 bits as one word.
+fn pack(args: &[&Column]) -> Result<Column, Failure> {
+    let words = |a: Vec<u16>, b: Vec<u16>| Column::U32(zip(&a, &b, |x, y| u32::from(x) | u32::from(y) << 16));
+    match args {
+        [Column::F16(a), Column::F16(b)] => Ok(words(map(a, f16::to_bits), map(b, f16::to_bits))),
+        [Column::Bf16(a), Column::Bf16(b)] => Ok(words(map(a, bf16::to_bits), map(b, bf16::to_bits))),
+        _ => Err(Failure::Types),
     }
 }
 

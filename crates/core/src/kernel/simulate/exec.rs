@@ -188,7 +188,7 @@ impl<'k> Machine<'k> {
                 self.report.flops += active;
             }
             Op::Fma => self.report.flops += 2 * active,
-            Op::Neg | Op::Convert | Op::Bitcast | Op::Select => {}
+            Op::Neg | Op::Convert | Op::Bitcast | Op::Pack | Op::Select => {}
             Op::Cmp(_) if float => {}
             _ => self.report.int_ops += active,
         }

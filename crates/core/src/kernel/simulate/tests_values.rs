@@ -1,6 +1,6 @@
 //! What operations compute, and what the counts of known patterns are.
 
-use half::f16;
+use half::{bf16, f16};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 use super::super::{
@@ -286,6 +286,13 @@ fn tf32_and_f16_products_follow_the_fragments() {
             pack(b[row][lane / 4], b[row + 1][lane / 4])
         }));
     }
+    let brain = |pairs: &[u32]| -> Vec<u32> {
+        let half = |bits: u32| u32::from(bf16::from_f32(f16::from_bits(bits as u16).to_f32()).to_bits());
+        pairs.iter().map(|&pair| half(pair & 0xffff) | half(pair >> 16) << 16).collect()
+    };
+    let (ba, bb) = (Memory::U32(brain(&ra)), Memory::U32(brain(&rb)));
     let got = mma(MmaShape::M16N8K16F16, Type::U32, Memory::U32(ra), Memory::U32(rb), vec![1.0; 128]);
+    check_result(&got, &a, &b);
+    let got = mma(MmaShape::M16N8K16Bf16, Type::U32, ba, bb, vec![1.0; 128]);
     check_result(&got, &a, &b);
 }

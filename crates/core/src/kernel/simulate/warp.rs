@@ -1,6 +1,6 @@
 //! What the threads of a subgroup do together: shuffles and matrix products.
 
-use half::f16;
+use half::{bf16, f16};
 
 use super::super::{Inst, MmaShape, ShuffleMode};
 use super::column::{Column, Lane};
@@ -119,13 +119,18 @@ impl Machine<'_> {
                 match (shape, register) {
                     (MmaShape::M8N8K4F64, Column::F64(v)) => put(i, v[first + lane]),
                     (MmaShape::M16N8K8Tf32, Column::F32(v)) if input => put(i, tf32(v[first + lane])),
-                    (MmaShape::M16N8K8Tf32 | MmaShape::M16N8K16F16, Column::F32(v)) if !input => {
+                    (_, Column::F32(v)) if !input && shape != MmaShape::M8N8K4F64 => {
                         put(i, v[first + lane].into());
                     }
                     (MmaShape::M16N8K16F16, Column::U32(v)) if input => {
                         let pair = v[first + lane];
                         put(2 * i, f16::from_bits(pair as u16).to_f64());
                         put(2 * i + 1, f16::from_bits((pair >> 16) as u16).to_f64());
+                    }
+                    (MmaShape::M16N8K16Bf16, Column::U32(v)) if input => {
+                        let pair = v[first + lane];
+                        put(2 * i, bf16::from_bits(pair as u16).to_f64());
+                        put(2 * i + 1, bf16::from_bits((pair >> 16) as u16).to_f64());
                     }
                     _ => return Err(self.malformed("a matrix fragment has the wrong type")),
                 }
@@ -144,7 +149,7 @@ fn size(shape: MmaShape) -> (usize, usize, usize) {
     match shape {
         MmaShape::M8N8K4F64 => (8, 8, 4),
         MmaShape::M16N8K8Tf32 => (16, 8, 8),
-        MmaShape::M16N8K16F16 => (16, 8, 16),
+        MmaShape::M16N8K16F16 | MmaShape::M16N8K16Bf16 => (16, 8, 16),
     }
 }
 
@@ -152,7 +157,7 @@ fn size(shape: MmaShape) -> (usize, usize, usize) {
 fn registers(shape: MmaShape) -> (usize, usize, usize) {
     match shape {
         MmaShape::M8N8K4F64 => (1, 1, 2),
-        MmaShape::M16N8K8Tf32 | MmaShape::M16N8K16F16 => (4, 2, 4),
+        MmaShape::M16N8K8Tf32 | MmaShape::M16N8K16F16 | MmaShape::M16N8K16Bf16 => (4, 2, 4),
     }
 }
 
@@ -162,7 +167,9 @@ fn a_at(shape: MmaShape, lane: usize, i: usize) -> (usize, usize) {
     match shape {
         MmaShape::M8N8K4F64 => (group, member),
         MmaShape::M16N8K8Tf32 => (group + 8 * (i % 2), member + 4 * (i / 2)),
-        MmaShape::M16N8K16F16 => (group + 8 * (i / 2 % 2), 2 * member + i % 2 + 8 * (i / 4)),
+        MmaShape::M16N8K16F16 | MmaShape::M16N8K16Bf16 => {
+            (group + 8 * (i / 2 % 2), 2 * member + i % 2 + 8 * (i / 4))
+        }
     }
 }
 
@@ -172,7 +179,7 @@ fn b_at(shape: MmaShape, lane: usize, i: usize) -> (usize, usize) {
     match shape {
         MmaShape::M8N8K4F64 => (member, group),
         MmaShape::M16N8K8Tf32 => (member + 4 * i, group),
-        MmaShape::M16N8K16F16 => (2 * member + i % 2 + 8 * (i / 2), group),
+        MmaShape::M16N8K16F16 | MmaShape::M16N8K16Bf16 => (2 * member + i % 2 + 8 * (i / 2), group),
     }
 }
 

@@ -53,6 +53,7 @@ impl Display for Class {
             Self::Scalar => "any type but a pointer",
             Self::Number => "a number",
             Self::Float => "a float",
+            Self::Half => "a float of 16 bits",
             Self::Int => "an integer",
             Self::Bits => "an integer or a predicate",
             Self::Index => "u32 or u64",
