@@ -48,12 +48,13 @@ impl Problem {
         if self.transform.iter().copied().chain(own).any(|dim| dim.at_run) {
             return Err(Error::CountTransform);
         }
-        let counted = self.batch.iter().filter(|dim| dim.at_run);
-        if counted.clone().count() > 1 {
-            return Err(Error::CountTwice { dims: counted.clone().count() });
+        let counted = self.batch.iter().filter(|dim| dim.at_run).count();
+        if counted > 1 {
+            return Err(Error::CountTwice { dims: counted });
         }
-        if counted.count() == 1 {
-            self.alone("a count that is given at each run", "make a plan for each count")?;
+        if counted == 1 && self.filter.is_some() {
+            let (one, other) = ("a count that is given at each run", "filters");
+            return Err(Error::Together { one, other, would_work: "make a plan for each count" });
         }
         match self.at_run() {
             Some(dim) if dim.n > COUNT_LIMIT => Err(Error::CountLimit { n: dim.n, limit: COUNT_LIMIT }),

@@ -2,6 +2,7 @@
 //! our own, all of them, transformed there, and those that are wanted scattered from there.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use num_complex::Complex;
 use rayon::prelude::*;
@@ -35,7 +36,11 @@ pub(super) struct Around<T> {
     together: u64,
     /// The way back from the frequencies, and where the factor of each of them lies, where they are multiplied.
     back: Option<(CpuPlan<T>, Vec<isize>)>,
+    make: Make<T>,
 }
+
+/// Makes the plan of a plain problem.
+type Make<T> = Arc<dyn Fn(&Problem) -> Result<CpuPlan<T>, Error> + Send + Sync>;
 
 /// The plain problem of so many packed arrays of these lengths in place.
 fn packed(problem: &Problem, lengths: &[u64], together: u64) -> Problem {
@@ -67,10 +72,7 @@ fn blocks_of_one(blocks: Option<&[Blocks]>) -> u64 {
 
 impl<T: CpuReal> Around<T> {
     /// `make` gives the plan of a plain problem.
-    pub fn new(
-        problem: &Problem,
-        make: impl Fn(&Problem) -> Result<CpuPlan<T>, Error>,
-    ) -> Result<Self, Error> {
+    pub fn new(problem: &Problem, make: Make<T>) -> Result<Self, Error> {
         // What each index reads and writes is taken on trust below.
         let problem = problem.clone().validated()?;
         let blocks = problem.blocks();
@@ -85,7 +87,7 @@ impl<T: CpuReal> Around<T> {
         let together = if in_place { count } else { (POINTS / points).clamp(1, count) };
         let there = packed(&problem, &lengths, together);
         let Some(filter) = &problem.filter else {
-            return Ok(Self { plan: make(&there)?, problem, lengths, blocks, together, back: None });
+            return Ok(Self { plan: make(&there)?, problem, lengths, blocks, together, back: None, make });
         };
         // The factor follows the product, on the way back.
         let plan = make(&Problem { scale: 1.0, ..there.clone() })?;
@@ -95,7 +97,7 @@ impl<T: CpuReal> Around<T> {
             let along = |at: isize| (0..n).map(move |k| at + k as isize * stride as isize);
             factors = factors.into_iter().flat_map(along).collect();
         }
-        Ok(Self { problem, plan, lengths, blocks, together, back: Some((back, factors)) })
+        Ok(Self { problem, plan, lengths, blocks, together, back: Some((back, factors)), make })
     }
 
     /// The element of each of a side's points of a block of the first transform, and the point's place in our array.
@@ -199,6 +201,10 @@ impl<T: CpuReal> Execute for Around<T> {
     }
 
     fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
+        if let Some(part) = job.part {
+            let part = Self::new(&part.problem, Arc::clone(&self.make))?;
+            return part.run(HostJob { part: None, ..job });
+        }
         let [read, written] = self.problem.stored();
         let output = View::<T>::writing(job.output, self.problem.output, written);
         let input = match job.input {

@@ -183,7 +183,7 @@ impl Cpu {
         };
         let reduced = problem.kind == Kind::Complex && problem.output == Format::Real;
         if problem.is_windowed() || problem.filter.is_some() || reduced {
-            return Ok(Arc::new(Around::new(problem, make)?));
+            return Ok(Arc::new(Around::new(problem, Arc::new(make))?));
         }
         let plan = make(problem)?;
         Ok(Arc::new(if problem.at_run().is_some() { plan.with_parts(make) } else { plan }))
