@@ -64,6 +64,9 @@ pub struct PassDim {
     pub of: Option<u16>,
     /// What a step counts in that dimension's index, where elements are read and where they are written.
     pub counts: [u64; 2],
+    /// Which of the dimension's points comes first in memory, and how many there are after which they start anew, where elements
+    /// are read and where they are written; `None`: the first.
+    pub first: [Option<(u32, u32)>; 2],
     /// Each run says how many of its `n` points there are (of one repeated dimension at most, which blocks walk slowest).
     pub at_run: bool,
 }
@@ -82,6 +85,7 @@ impl PassDim {
             whole: false,
             of: None,
             counts: [0; 2],
+            first: [None; 2],
             at_run: false,
         }
     }

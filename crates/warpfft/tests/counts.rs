@@ -238,6 +238,7 @@ fn windows_with_any_count() {
         (Fft::new([10, 48]).pad(&[4, 20]).r2c().batch(6), 6),
         (Fft::new([40]).pad(&[16]).r2r([RealKind::Dct2]).batch(7), 7),
         (Fft::axes([13, 48, 3], [1]).pad(&[13, 20, 3]), 13),
+        (Fft::new([48]).pad(&[20]).shift_output().on_store(|x, at| x * at.axis(0)).batch(9), 9),
     ];
     let all: Vec<_> = all.into_iter().map(|(fft, most)| (asked(fft), counts(most))).collect();
     for device in devices() {

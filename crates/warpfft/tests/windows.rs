@@ -6,7 +6,9 @@ mod cases;
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{Rng, SeedableRng};
+use warpfft::core::Error as CoreError;
 use warpfft::core::error::Side;
+use warpfft::core::function::{Place, Value};
 use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem, RealKind, Window, half};
 use warpfft::core::request::Fft;
 use warpfft::{Complex, Device};
@@ -91,6 +93,60 @@ fn random_windows_in_random_layouts() {
             }
         }
     }
+}
+
+/// Functions that look at every index, and are not 0 of 0: what no window holds is 0 all the same.
+fn with_functions(fft: Fft, rank: usize) -> Fft {
+    let number = move |at: &Place| {
+        let axes = (0..rank).map(|axis| at.axis_modulo(axis, 5 + axis as u32) * (0.1 / rank as f64));
+        axes.fold(at.batch(0) * 0.05 + 1.0, |sum, own| sum + own)
+    };
+    fft.on_load(move |x, at| x * number(&at) + Value::from(number(&at)))
+        .on_store(move |x, at| x * number(&at))
+}
+
+#[test]
+fn functions_see_the_points_that_windows_show() {
+    for device in cases::devices() {
+        let mut random = StdRng::seed_from_u64(9);
+        let mut left = if device.is_hardware() { 200 } else { 50 };
+        while left > 0 {
+            let Some(problem) = random_problem(&mut random) else { continue };
+            // Numbered as this problem's dimensions are, some of which one element along may have been left out of.
+            if problem.batch.is_empty() {
+                continue;
+            }
+            let rank = problem.transform.len();
+            let asked = with_functions(Fft::new(vec![2; rank]).batch(2), rank);
+            let functions = asked.build().expect("functions of complex numbers").functions;
+            let problem = Problem { functions, ..problem }.validated();
+            check(&device, &problem.expect("functions go with windows"));
+            left -= 1;
+        }
+    }
+}
+
+#[test]
+fn functions_and_windows_of_several_passes() {
+    for device in cases::devices() {
+        let asked = [
+            (Fft::new([1 << 15]).pad(&[20_000]).shift_output().batch(2), 1),
+            (Fft::new([1 << 16]).shift_input().crop(&[30_000]).batch(2), 1),
+            (Fft::new([65_537]).pad(&[1000]).crop(&[40_000]).batch(2), 1),
+            (Fft::new([256, 180]).pad(&[100, 90]).shift_output().batch(2), 2),
+            (Fft::new([128, 128]).shift_input().crop(&[31, 40]).inverse().batch(2), 2),
+            (Fft::new([24, 20, 28]).pad(&[12, 10, 14]).shift_output().batch(2), 3),
+        ];
+        for (fft, rank) in asked {
+            check(&device, &with_functions(fft, rank).build().expect("it is possible"));
+        }
+    }
+}
+
+#[test]
+fn functions_of_reals_go_without_windows() {
+    let asked = with_functions(Fft::new([60]).batch(2).r2c().pad(&[20]), 1);
+    assert!(matches!(asked.build(), Err(CoreError::Together { one: "functions", other: "windows", .. })));
 }
 
 #[test]

@@ -108,6 +108,14 @@ impl Lowering<'_> {
         let at = self.linear(layout, slot, &weights);
         let start = at.thread.map_or(origin, |thread| self.b.add(origin, thread));
         let step = layout.register.map_or(0, |d| weights[d]);
-        self.b.add_const(start, (at.constant + step * r) as u64 & u64::from(u32::MAX))
+        let index = self.b.add_const(start, (at.constant + step * r) as u64 & u64::from(u32::MAX));
+        let held = self.pass.batch.iter().find(|own| own.of == Some(dim));
+        let Some((first, n)) = held.and_then(|own| own.first[side]) else { return index };
+        // What memory holds of a dimension that another pass transforms.
+        let index = self.b.add_const(index, first.into());
+        let end = self.b.u32(n);
+        let beyond = self.b.cmp(Cmp::Ge, index, end);
+        let anew = self.b.sub(index, end);
+        self.b.select(beyond, anew, index)
     }
 }

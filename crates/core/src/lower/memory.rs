@@ -251,11 +251,11 @@ impl Lowering<'_> {
             }
         }
         if let Some(function) = self.pass.functions.load.clone().filter(|_| !side.staged) {
-            let all: Vec<Bound> = factors
-                .iter()
-                .enumerate()
-                .map(|(r, &(on, _))| self.bounded(on, None, bounds.map(|all| all[r])))
-                .collect();
+            let mut all: Vec<Bound> = Vec::with_capacity(factors.len());
+            for (r, &(on, _)) in factors.iter().enumerate() {
+                let in_window = seen.as_deref().map(|seen| seen[r].on);
+                all.push(self.bounded(on, in_window, bounds.map(|all| all[r])));
+            }
             let bounds = limited.then_some(&all[..]);
             self.apply(&function, false, (layout, slot), &mut group, bounds);
         }

@@ -26,12 +26,11 @@ mod window;
 
 use super::dd::Cdd;
 use super::twiddle::{root_dd, roots_dd};
-use crate::function::{Function, Functions};
+use crate::function::Functions;
 use crate::problem::{Dim, Direction, Format, Kind, Problem, Window};
 use fast::{FastDft, transform_axis};
 use line::Line;
 use num_complex::Complex;
-use std::sync::Arc;
 
 /// The forward transform as the sum that defines it, in double-double precision and rounded once. O(n^2).
 pub fn dft_direct(x: &[Complex<f64>]) -> Vec<Complex<f64>> {
@@ -161,18 +160,19 @@ impl Reference {
         let conj_if_inverse = |z: Cdd| if self.inverse { z.conj() } else { z };
         let part = |z: Complex<f64>, real: bool| if real { Complex::from(z.re) } else { z };
         // An inverse transform is a forward one between two conjugations, which do nothing to reals.
-        let applied =
-            |function: &Option<Arc<Function>>, shape: &[usize], point: usize, z: Complex<f64>| match function
-            {
+        let applied = |side: usize, shape: &[usize], point: usize, z: Complex<f64>| {
+            let function = if side == 0 { &self.functions.load } else { &self.functions.store };
+            match function {
                 Some(function) => {
-                    let (re, im) = function.evaluate((z.re, z.im), &self.indices(shape, point, index));
+                    let (re, im) = function.evaluate((z.re, z.im), &self.indices(side, shape, point, index));
                     Complex::new(re, im)
                 }
                 None => z,
-            };
+            }
+        };
         let value = |(point, at): (usize, &i64)| {
             let z = part(read((from + at) as u64), self.reals[0]);
-            let z = applied(&self.functions.load, &self.shape, point, z);
+            let z = applied(0, &self.shape, point, z);
             conj_if_inverse(part(z, self.of_reals[0]).into())
         };
         let mut data: Vec<Cdd> = self.reads.iter().enumerate().map(value).collect();
@@ -200,20 +200,22 @@ impl Reference {
             data = window::kept(&data, &mut shape, at, own);
         }
         let stored = |(point, (at, z)): (usize, (&i64, Cdd))| {
-            (
-                (to + at) as u64,
-                part(applied(&self.functions.store, &shape, point, scaled(z)), self.of_reals[1]),
-            )
+            ((to + at) as u64, part(applied(1, &shape, point, scaled(z)), self.of_reals[1]))
         };
         (self.writes.iter().zip(data).enumerate().map(stored).collect(), size)
     }
 
-    /// Indices of a point of a transform along all dimensions of one of its sides, those to repeat over behind.
-    fn indices(&self, shape: &[usize], mut point: usize, mut transform: u64) -> Vec<u64> {
+    /// Indices of what a transform has in memory as its point so many on one of its sides: which of the transform's points it is
+    /// along each dimension, those to repeat over behind.
+    fn indices(&self, side: usize, shape: &[usize], mut point: usize, mut transform: u64) -> Vec<u64> {
         let mut all = vec![0; shape.len() + self.batch.len()];
         let (own, repeated) = all.split_at_mut(shape.len());
         for (index, &n) in own.iter_mut().zip(shape).rev() {
             (*index, point) = ((point % n) as u64, point / n);
+        }
+        for &(at, sides) in &self.windows {
+            let (n, window) = sides[side];
+            own[at] = window.point(own[at], n as u64);
         }
         for (index, dim) in repeated.iter_mut().zip(&self.batch).rev() {
             (*index, transform) = (transform % dim.n, transform / dim.n);

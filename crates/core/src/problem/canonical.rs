@@ -9,10 +9,10 @@ impl Problem {
         // To name the type that is computed in says nothing.
         let own = Storage::of(self.precision);
         self.storage = self.storage.map(|storage| storage.filter(|&storage| storage != own));
+        self.drop_whole_windows();
         if !self.functions.is_empty() {
             return self.canonicalise_around_functions();
         }
-        self.drop_whole_windows();
         let by_output = |dim: &Dim| std::cmp::Reverse(dim.os.unsigned_abs());
         let mut filter = self.filter.take();
         let strides =

@@ -19,9 +19,9 @@ impl Problem {
         self.functions.check(&lengths, self.precision)
     }
 
-    /// Refuses windows, filters, and results that are kept without their imaginary parts, beside what does not know of them.
+    /// Refuses windows of real data, filters, and results that are kept without their imaginary parts, beside what does not know of them.
     pub(super) fn alone(&self, one: &'static str, would_work: &'static str) -> Result<(), Error> {
-        let other = if self.is_windowed() {
+        let other = if self.is_windowed() && self.kind != Kind::Complex {
             "windows"
         } else if self.filter.is_some() {
             "filters"
@@ -44,6 +44,7 @@ impl Problem {
         };
         let own = self.transform.len();
         let repeated = own + self.kind.dims().count();
+        let windows = std::mem::take(&mut self.windows);
         let (transform, batch) = (number(&self.transform, 0), number(&self.batch, repeated));
         let mut kinds: Vec<usize> = (own..repeated).collect();
         if let Kind::RealToReal(dims) = &mut self.kind {
@@ -53,6 +54,8 @@ impl Problem {
         }
         let named = |dims: &[(usize, Dim)]| dims.iter().map(|&(number, _)| number).collect::<Vec<_>>();
         let order = [named(&transform), kinds, named(&batch)].concat();
+        // Those of dimensions to transform, in their order.
+        self.windows = order.iter().filter_map(|&number| windows.get(number).copied()).collect();
         self.functions.renumbered(&|dim| order.iter().position(|&own| own == dim));
         self.transform = transform.into_iter().map(|(_, dim)| dim).collect();
         self.batch = batch.into_iter().map(|(_, dim)| dim).collect();

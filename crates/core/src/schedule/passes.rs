@@ -1,5 +1,6 @@
 //! A pass from the dimensions that it transforms and the places that it goes between.
 
+use crate::error::Side;
 use crate::function::Functions;
 use crate::pass::{Axis, CoprimePart, Method, PartKind, Pass, PassDim};
 use crate::plan::Plan;
@@ -13,7 +14,7 @@ impl Scheduler<'_> {
         let dim = |d: usize| self.repeated(d, &lengths, src, dst);
         let axes = group.iter().map(|&d| Axis::new(dim(d), on_chip_method(&plans[d]))).collect();
         let others = (0..lengths.len()).filter(|d| !group.contains(d));
-        let batch = others.map(|d| self.repeated(d, &lengths, src, dst)).collect();
+        let batch = others.map(|d| self.held(d, &lengths, src, dst)).collect();
         self.new_pass(axes, batch, src, dst)
     }
 
@@ -44,7 +45,16 @@ impl Scheduler<'_> {
     /// The dimensions that a pass over one of them is repeated over.
     pub(super) fn others(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> Vec<PassDim> {
         let others = (0..lengths.len()).filter(|&other| other != d);
-        others.map(|other| self.repeated(other, lengths, from, to)).collect()
+        others.map(|other| self.held(other, lengths, from, to)).collect()
+    }
+
+    /// A dimension that a pass is repeated over, of which memory holds what its windows show.
+    fn held(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> PassDim {
+        let n = self.problem.transform.get(d).map_or(1, |dim| dim.n);
+        let first = [Side::Input, Side::Output].map(|side| self.problem.window(d, side).start as u32);
+        let first =
+            first.map(|start| (start > 0 && d < self.problem.transform.len()).then_some((start, n as u32)));
+        PassDim { first, ..self.repeated(d, lengths, from, to) }
     }
 
     /// A dimension of the problem as a pass has it whole.

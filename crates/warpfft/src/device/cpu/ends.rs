@@ -22,7 +22,9 @@ use crate::{room, span};
 struct Along {
     /// From one element to the next.
     stride: isize,
-    /// Where each index lies in our array.
+    /// Which point of the transform each index is.
+    points: Vec<u64>,
+    /// Where that lies in our array.
     packed: Vec<usize>,
 }
 
@@ -78,7 +80,9 @@ impl<T: CpuReal> EndsPlan<T> {
                 Some(dim) => problem.window(dim, side).point(index, lengths[at]),
                 None => index,
             };
-            Along { stride: own as isize, packed: (0..n).map(|i| (point(i) * far) as usize).collect() }
+            let points: Vec<u64> = (0..n).map(point).collect();
+            let packed = points.iter().map(|point| (point * far) as usize).collect();
+            Along { stride: own as isize, points, packed }
         };
         let [read, written] = &lengths;
         let inputs = problem.input_dims().enumerate().map(|(at, dim)| along(Side::Input, at, dim, read));
@@ -110,8 +114,8 @@ impl<T: CpuReal> EndsPlan<T> {
         Complex::new(T::nearest(re), T::nearest(im))
     }
 
-    /// Visits all elements of a side: their indices along the dimensions to transform, first complex ones, and along those
-    /// to repeat over, their places, and those in our array.
+    /// Visits all elements of a side: which points they are along the dimensions to transform, first complex ones, and along
+    /// those to repeat over, their places, and those in our array.
     fn each(&self, side: Side, mut visit: impl FnMut(&[u64], isize, usize)) {
         let output = usize::from(side == Side::Output);
         let dims = &self.dims[output];
@@ -119,24 +123,26 @@ impl<T: CpuReal> EndsPlan<T> {
         // Dimensions to repeat over are the slowest here, and the last where functions count them.
         let repeated = self.problem.batch.len();
         let number = |at: usize| if at < repeated { dims.len() - repeated + at } else { at - repeated };
-        let mut index = vec![0_u64; dims.len()];
-        let own = |dim: &Along, index: u64| dim.packed[index as usize];
-        let mut packed: usize = dims.iter().map(|dim| own(dim, 0)).sum();
+        let mut index = vec![0_usize; dims.len()];
+        let mut points = vec![0_u64; dims.len()];
+        dims.iter().enumerate().for_each(|(at, dim)| points[number(at)] = dim.points[0]);
+        let mut packed: usize = dims.iter().map(|dim| dim.packed[0]).sum();
         loop {
-            visit(&index, place, packed);
+            visit(&points, place, packed);
             let next = dims.iter().enumerate().rev().find(|&(at, dim)| {
-                let index = &mut index[number(at)];
-                packed -= own(dim, *index);
+                let index = &mut index[at];
+                packed -= dim.packed[*index];
                 *index += 1;
-                if (*index as usize) < dim.packed.len() {
+                let goes_on = *index < dim.packed.len();
+                if goes_on {
                     place += dim.stride;
-                    packed += own(dim, *index);
-                    return true;
+                } else {
+                    place -= (dim.packed.len() as isize - 1) * dim.stride;
+                    *index = 0;
                 }
-                place -= (dim.packed.len() as isize - 1) * dim.stride;
-                *index = 0;
-                packed += own(dim, 0);
-                false
+                packed += dim.packed[*index];
+                points[number(at)] = dim.points[*index];
+                goes_on
             });
             if next.is_none() {
                 return;
