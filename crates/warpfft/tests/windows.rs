@@ -6,7 +6,6 @@ mod cases;
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{Rng, SeedableRng};
-use warpfft::core::Error as CoreError;
 use warpfft::core::error::Side;
 use warpfft::core::function::{Place, Value};
 use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem, RealKind, Window, half};
@@ -144,9 +143,29 @@ fn functions_and_windows_of_several_passes() {
 }
 
 #[test]
-fn functions_of_reals_go_without_windows() {
-    let asked = with_functions(Fft::new([60]).batch(2).r2c().pad(&[20]), 1);
-    assert!(matches!(asked.build(), Err(CoreError::Together { one: "functions", other: "windows", .. })));
+fn functions_of_reals_see_them_too() {
+    for device in cases::devices() {
+        let mut random = StdRng::seed_from_u64(10);
+        let mut left = if device.is_hardware() { 300 } else { 60 };
+        while left > 0 {
+            let (asked, rank) = random_reals(&mut random);
+            if let Ok(problem) = with_functions(asked, rank).build() {
+                check(&device, &problem);
+                left -= 1;
+            }
+        }
+        let long = [
+            (Fft::new([1 << 15]).r2c().shift_input().batch(2), 1),
+            (Fft::new([1 << 15]).c2r().pad(&[1001]).shift_output().batch(2), 1),
+            (Fft::new([10_007]).r2c().pad(&[5000]).crop(&[301]).batch(3), 1),
+            (Fft::new([256, 180]).r2c().pad(&[100, 91]).batch(2), 2),
+            (Fft::new([6001]).r2r([RealKind::Dct2]).pad(&[4000]).crop(&[10]).batch(3), 1),
+            (Fft::new([24, 20]).r2r([RealKind::Dht]).shift_input().shift_output().in_place().batch(2), 2),
+        ];
+        for (fft, rank) in long {
+            check(&device, &with_functions(fft, rank).build().expect("it is possible"));
+        }
+    }
 }
 
 #[test]
@@ -172,7 +191,7 @@ fn real_data_in_random_layouts() {
         let mut random = StdRng::seed_from_u64(8);
         let mut left = if device.is_hardware() { 200 } else { 40 };
         while left > 0 {
-            if let Some(problem) = random_reals(&mut random) {
+            if let Ok(problem) = random_reals(&mut random).0.build() {
                 check(&device, &problem);
                 left -= 1;
             }
@@ -181,7 +200,7 @@ fn real_data_in_random_layouts() {
 }
 
 /// A random problem of real data with windows, rows after rows.
-fn random_reals(random: &mut StdRng) -> Option<Problem> {
+fn random_reals(random: &mut StdRng) -> (Fft, usize) {
     let rank = random.random_range(1..=3_usize);
     let lengths: &[u64] = match rank {
         1 => &[5, 32, 77, 128, 360, 1009, 1024, 4000],
@@ -208,7 +227,7 @@ fn random_reals(random: &mut StdRng) -> Option<Problem> {
             fft = fft.window(sides, axis as i64, window);
         }
     }
-    if random.random() { fft.f64() } else { fft }.build().ok()
+    (if random.random() { fft.f64() } else { fft }, rank)
 }
 
 #[test]

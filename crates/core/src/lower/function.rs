@@ -109,9 +109,14 @@ impl Lowering<'_> {
         let start = at.thread.map_or(origin, |thread| self.b.add(origin, thread));
         let step = layout.register.map_or(0, |d| weights[d]);
         let index = self.b.add_const(start, (at.constant + step * r) as u64 & u64::from(u32::MAX));
+        self.point_of(dim, writes, index)
+    }
+
+    /// The point of a dimension that memory has at an index: it may hold some of those of a dimension that the pass is repeated
+    /// over, in another order.
+    pub(super) fn point_of(&mut self, dim: u16, writes: bool, index: Value) -> Value {
         let held = self.pass.batch.iter().find(|own| own.of == Some(dim));
-        let Some((first, n)) = held.and_then(|own| own.first[side]) else { return index };
-        // What memory holds of a dimension that another pass transforms.
+        let Some((first, n)) = held.and_then(|own| own.first[usize::from(writes)]) else { return index };
         let index = self.b.add_const(index, first.into());
         let end = self.b.u32(n);
         let beyond = self.b.cmp(Cmp::Ge, index, end);

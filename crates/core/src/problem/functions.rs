@@ -19,11 +19,9 @@ impl Problem {
         self.functions.check(&lengths, self.precision)
     }
 
-    /// Refuses windows of real data, filters, and results that are kept without their imaginary parts, beside what does not know of them.
+    /// Refuses filters, and results that are kept without their imaginary parts, beside what does not know of them.
     pub(super) fn alone(&self, one: &'static str, would_work: &'static str) -> Result<(), Error> {
-        let other = if self.is_windowed() && self.kind != Kind::Complex {
-            "windows"
-        } else if self.filter.is_some() {
+        let other = if self.filter.is_some() {
             "filters"
         } else if self.kind == Kind::Complex && self.output == Format::Real {
             "real outputs of complex transforms"

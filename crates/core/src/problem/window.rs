@@ -52,6 +52,15 @@ impl Problem {
         own.unwrap_or_else(|| Window::whole(self.window_points(dim)[output]))
     }
 
+    /// Which point of a dimension, numbered as functions number it, comes first in memory on both sides, and after how many they
+    /// start anew; `None`: the first.
+    pub(crate) fn first_points(&self, dim: usize) -> [Option<(u32, u32)>; 2] {
+        [Side::Input, Side::Output].map(|side| {
+            let (start, own) = (self.window(dim, side).start, self.window_points(dim));
+            (start > 0).then_some((start as u32, own[usize::from(side == Side::Output)] as u32))
+        })
+    }
+
     /// Points that a dimension to transform has on both sides, windows left aside.
     fn window_points(&self, dim: usize) -> [u64; 2] {
         match self.transform.get(dim) {

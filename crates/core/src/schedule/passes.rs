@@ -1,6 +1,5 @@
 //! A pass from the dimensions that it transforms and the places that it goes between.
 
-use crate::error::Side;
 use crate::function::Functions;
 use crate::pass::{Axis, CoprimePart, Method, PartKind, Pass, PassDim};
 use crate::plan::Plan;
@@ -50,11 +49,7 @@ impl Scheduler<'_> {
 
     /// A dimension that a pass is repeated over, of which memory holds what its windows show.
     fn held(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> PassDim {
-        let n = self.problem.transform.get(d).map_or(1, |dim| dim.n);
-        let first = [Side::Input, Side::Output].map(|side| self.problem.window(d, side).start as u32);
-        let first =
-            first.map(|start| (start > 0 && d < self.problem.transform.len()).then_some((start, n as u32)));
-        PassDim { first, ..self.repeated(d, lengths, from, to) }
+        PassDim { first: self.problem.first_points(d), ..self.repeated(d, lengths, from, to) }
     }
 
     /// A dimension of the problem as a pass has it whole.

@@ -66,7 +66,8 @@ impl Lowering<'_> {
             self.at_origin(Type::U32, |own| if own.of == Some(dim) { own.counts[side] as i64 } else { 0 });
         let at = self.linear(layout, slot, &weights);
         let start = at.thread.map_or(origin, |thread| self.b.add(origin, thread));
-        self.b.add_const(start, at.constant as u64)
+        let index = self.b.add_const(start, at.constant as u64);
+        self.point_of(dim, writes, index)
     }
 
     /// What a line's function makes of its element at an index; 0 where `on` does not hold.

@@ -21,7 +21,23 @@ pub(super) struct Applied {
     pub own: Option<u16>,
     /// Of the dimensions beside the lines, and of those that they are repeated over.
     pub beside: Vec<u16>,
-    pub around: Vec<u16>,
+    pub around: Vec<Around>,
+}
+
+/// A dimension that lines are repeated over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Around {
+    pub number: u16,
+    /// Which of its points come first in memory.
+    pub first: [Option<(u32, u32)>; 2],
+}
+
+impl Around {
+    /// It in a pass.
+    pub fn named(own: Option<&Self>, dim: &Dim) -> PassDim {
+        let first = own.map_or([None; 2], |own| own.first);
+        PassDim { first, ..Applied::named(own.map(|own| own.number), dim) }
+    }
 }
 
 impl Applied {
@@ -44,7 +60,7 @@ impl Chain<'_> {
             return Applied::default();
         }
         let beside: Vec<Dim> = beside.iter().map(|(dim, _)| *dim).collect();
-        let around = self.numbers(rest).into_iter().chain(self.repeated()).collect();
+        let around = self.numbers(rest).into_iter().chain(self.repeated()).map(|d| self.around(d)).collect();
         let own = Some(self.problem.transform.len() as u16);
         Applied { functions: self.ends(ends), own, beside: self.numbers(&beside), around }
     }
@@ -55,7 +71,8 @@ impl Chain<'_> {
             return Applied::default();
         }
         let own = own as u16;
-        let around = (0..self.repeated().end).filter(|&number| number != own).collect();
+        let around =
+            (0..self.repeated().end).filter(|&number| number != own).map(|d| self.around(d)).collect();
         Applied { functions: self.ends(ends), own: Some(own), beside: Vec::new(), around }
     }
 
@@ -66,6 +83,11 @@ impl Chain<'_> {
         let order: Vec<u16> =
             [self.numbers(rest), self.repeated().collect(), self.numbers(others), vec![own]].concat();
         self.ends([!writes, writes]).in_order(&order)
+    }
+
+    /// A dimension that lines are repeated over, by its number.
+    pub(super) fn around(&self, number: u16) -> Around {
+        Around { number, first: self.problem.first_points(number.into()) }
     }
 
     /// Numbers of complex dimensions.

@@ -6,7 +6,7 @@ use crate::pass::{Formula, Operand, Pass, PassDim};
 use crate::problem::{Dim, Format, Placement, RealDim};
 use crate::schedule::{Cause, Detour};
 
-use super::applied::Applied;
+use super::applied::Around;
 use super::line::{self, Line};
 use super::{Chain, Side, merged};
 
@@ -97,7 +97,7 @@ impl Chain<'_> {
         let batch = if functions.is_empty() {
             merged(dims).iter().map(PassDim::from).collect()
         } else {
-            let named = (0..).zip(&dims).map(|(number, dim)| Applied::named(Some(number), dim));
+            let named = (0..).zip(&dims).map(|(d, dim)| Around::named(Some(&self.around(d)), dim));
             named.filter(|dim| dim.n > 1 || dim.at_run).collect()
         };
         let pass = line::pass(self.problem.precision, Vec::new(), batch, *src, *dst);

@@ -4,7 +4,7 @@ use crate::function::Functions;
 use crate::pass::{Carry, Formula, Operand, PassDim};
 use crate::problem::{Dim, Format};
 
-use super::applied::Applied;
+use super::applied::Around;
 use super::line::Line;
 use super::merged;
 
@@ -26,7 +26,10 @@ impl Line {
     /// too, whose numbers one access moves.
     pub fn ways_to_carry(&self) -> Vec<Vec<Share>> {
         let batch = self.repeated();
-        let known = (0..batch.len()).filter(|&d| !batch[d].at_run && batch[d].n > 1);
+        // Two that are neighbours in memory are to be neighbours among the points that functions count.
+        let even = |n: u64, first: (u32, u32)| n.is_multiple_of(2) && first.0 % 2 == 0 && first.1 % 2 == 0;
+        let aligned = |dim: &PassDim| dim.first.into_iter().flatten().all(|first| even(dim.n, first));
+        let known = (0..batch.len()).filter(|&d| !batch[d].at_run && batch[d].n > 1 && aligned(&batch[d]));
         if self.formula.turned() {
             return vec![vec![self.share(Carry::Halves, batch)]];
         }
@@ -56,7 +59,8 @@ impl Line {
     fn pairs(&self, batch: &[PassDim], d: usize) -> Vec<Share> {
         let PassDim { n, is, os, of, .. } = batch[d];
         let mut pairs = batch.to_vec();
-        pairs[d] = PassDim { n: n / 2, is: 2 * is, os: 2 * os, ..batch[d] };
+        let first = batch[d].first.map(|first| first.map(|(start, n)| (start / 2, n / 2)));
+        pairs[d] = PassDim { n: n / 2, is: 2 * is, os: 2 * os, first, ..batch[d] };
         pairs.retain(|dim| dim.n > 1 || dim.at_run);
         let mut all = vec![Share { across: of, ..self.share(Carry::Rows([is, os]), pairs) }];
         if !n.is_multiple_of(2) {
@@ -82,8 +86,7 @@ impl Line {
         if !self.kept && self.applied.functions.is_empty() {
             return merged(dims.collect()).iter().map(PassDim::from).collect();
         }
-        let named =
-            dims.enumerate().map(|(d, dim)| Applied::named(self.applied.around.get(d).copied(), &dim));
+        let named = dims.enumerate().map(|(d, dim)| Around::named(self.applied.around.get(d), &dim));
         named.filter(|dim| dim.n > 1 || dim.at_run).collect()
     }
 }
