@@ -331,12 +331,6 @@ pub enum Error {
     /// A function made of another one's symbols.
     #[error("a function uses symbols of another closure; use those that it is called with")]
     FunctionForeign,
-    /// A function on a transform that cannot have one.
-    #[error(
-        "functions on load and store go with transforms of complex numbers and of real data, not yet with zooms; apply them \
-         before or after"
-    )]
-    FunctionKind,
     /// The scale is infinite or not a number.
     #[error("scale {scale} is not finite; any finite factor works, 1 leaves results unscaled")]
     Scale {

@@ -7,7 +7,7 @@ mod definitions;
 use common::limits::{small_browser as small, small_cache};
 use common::{C64, build, with_shared_launches};
 use warpfft_core::emit;
-use warpfft_core::error::{Error, Side};
+use warpfft_core::error::Side;
 use warpfft_core::function::{Function, Place, Real, Value};
 use warpfft_core::lower::{self, tile::Tile};
 use warpfft_core::math::reference;
@@ -346,8 +346,12 @@ fn kernels_are_texts_of_every_language() {
     }
 }
 
+/// Bands have them too, in no more passes.
 #[test]
-fn bands_have_none_yet() {
-    let zoom = Fft::new([64]).zoom(0.0, 0.5, 16).on_load(|x, _| x * 2.0);
-    assert_eq!(zoom.build(), Err(Error::FunctionKind));
+fn bands_meet_them_at_both_ends() {
+    let zoom = || Fft::new([64]).zoom(0.0, 0.5, 16).batch(10);
+    let plain = compile(&zoom().build().expect("it can be"), &Limits::h200()).expect("it compiles");
+    let asked = zoom().on_load(|x, at| x * at.axis(0)).on_store(|x, _| x.norm_sqr());
+    let both = compile(&asked.build().expect("it can be"), &Limits::h200()).expect("it compiles");
+    assert_eq!(plain.launches.len(), both.launches.len());
 }

@@ -278,7 +278,6 @@ fn what_cannot_be_is_told() {
         refused(line().on_load(|x, at| x * at.batch(1))),
         CoreError::FunctionDimension { dim: 2, dims: 2 }
     );
-    assert_eq!(refused(Fft::new([8]).zoom(0.0, 0.5, 4).on_load(|x, _| x * 2.0)), CoreError::FunctionKind);
     assert_eq!(refused(line().on_load(|x, _| x * 1e300)), CoreError::FunctionConstant { value: 1e300 });
     assert!(line().f64().on_load(|x, _| x * 1e300).build().is_ok());
     let long = line()

@@ -7,6 +7,7 @@ use num_complex::Complex;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use warpfft::core::Error as CoreError;
+use warpfft::core::function::Value;
 use warpfft::core::math::reference::reference;
 use warpfft::core::problem::{Dim, Direction, Format, Kind, Precision, Problem};
 use warpfft::core::request::Fft;
@@ -150,6 +151,33 @@ fn strides_formats_and_batches() {
     ];
     for device in devices() {
         hold_some(&device, &all);
+    }
+}
+
+/// Functions see samples on the way in and the band's points on the way out.
+#[test]
+fn functions_at_both_ends() {
+    let weighed = |fft: Fft| {
+        fft.on_load(|x, at| x * (at.axis_modulo(0, 7) * 0.1 + 1.0) + Value::from(at.batch(0) * 0.1 + 0.5))
+            .on_store(|x, at| x * (at.axis_modulo(0, 5) * 0.2 + 1.0))
+    };
+    let all = [
+        weighed(Fft::new([50]).zoom(0.1, 0.2, 60).batch(4)),
+        weighed(Fft::new([200]).zoom(-0.3, 0.4, 31).batch(3).of_reals()),
+        weighed(Fft::new([13]).zoom(0.0, 0.5, 90).batch(3).inverse().scale(0.3)),
+        weighed(Fft::new([12_000]).zoom(0.1, 0.3, 9000).batch(2)),
+        weighed(Fft::axes([7, 30], [1]).batch(2).planar().zoom(0.0, 0.4, 40)),
+        weighed(Fft::new([64]).zoom(0.1, 0.4, 33).batch(9).any_batch()),
+    ];
+    for device in devices() {
+        for asked in &all {
+            let problem = asked.clone().build().expect("it can be");
+            match device.plan(&problem).and_then(|plan| plan.verify()) {
+                Ok(found) => assert!(found.holds(), "{device:?}: {found}: {problem:?}"),
+                Err(Error::Unsupported { what, .. }) => println!("{device:?} skipped: {what}"),
+                Err(error) => panic!("{device:?}: {problem:?}: {error}"),
+            }
+        }
     }
 }
 

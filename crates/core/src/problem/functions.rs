@@ -9,9 +9,6 @@ impl Problem {
         if self.functions.is_empty() {
             return Ok(());
         }
-        if matches!(self.kind, Kind::Zoom(_)) {
-            return Err(Error::FunctionKind);
-        }
         self.alone("functions", "apply them in passes of their own, or leave the other out")?;
         let own: Vec<Dim> = self.kind.dims().map(|(dim, _)| dim).collect();
         let dims = self.transform.iter().chain(&own).chain(&self.batch);

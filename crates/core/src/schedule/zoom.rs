@@ -1,9 +1,12 @@
 //! A line of samples to the frequencies of a band: Bluestein's convolution with another chirp, of a length that samples and
 //! points have together. One pass where that fits the chip, else the passes of a long convolution.
 
+use std::sync::Arc;
+
 use crate::error::Error;
+use crate::function::Functions;
 use crate::lower::tile;
-use crate::pass::{Array, Axis, CoprimePart, Method, PartKind, PassDim};
+use crate::pass::{Array, Axis, CoprimePart, Method, PartKind};
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::{Dim, Kind, Problem, Zoom};
@@ -31,7 +34,7 @@ pub(super) fn schedule(problem: &Problem, zoom: &Zoom, limits: &Limits) -> Resul
     let mut best: Option<(f64, Schedule)> = None;
     for inner in bluestein::padded((band.samples + band.points - 1).max(LEAST), &planner) {
         let mut scheduler = Scheduler::new(&complex, limits, &planner, true);
-        scheduler.zoom(problem, Chirp { n, band: Some(band) }, &inner);
+        scheduler.zoom(problem, zoom, Chirp { n, band: Some(band) }, &inner);
         let (passes, regions) = (scheduler.passes, scheduler.regions);
         // Passes over the padded length move more than those that see the ends.
         let cost = passes.iter().map(|pass| {
@@ -55,7 +58,7 @@ pub(super) fn schedule(problem: &Problem, zoom: &Zoom, limits: &Limits) -> Resul
 
 impl Scheduler<'_> {
     /// The passes of a zoom by one padded length.
-    fn zoom(&mut self, problem: &Problem, chirp: Chirp, inner: &Plan) {
+    fn zoom(&mut self, problem: &Problem, zoom: &Zoom, chirp: Chirp, inner: &Plan) {
         let [src, dst] = [false, true].map(|output| Place {
             array: if output { Array::Output } else { Array::Input },
             format: if output { problem.output } else { problem.input },
@@ -77,15 +80,22 @@ impl Scheduler<'_> {
                 let radices = super::on_chip_method(plan).radices().to_vec();
                 let (n, kind) = (chirp.n, PartKind::Bluestein);
                 let part = CoprimePart { n, kind, chirp: Some(n), band: chirp.band, radices };
-                let dim = PassDim::new(n, src.strides[0], dst.strides[0]);
+                let dim = self.repeated(0, &[n], &src, &dst);
                 let batch = self.others(0, &lengths, &src, &dst);
                 let axis = Axis::new(dim, Method::Coprime(vec![part]));
                 let pass = self.new_pass(vec![axis], batch, &src, &dst);
                 self.passes.push(pass);
             }
         }
+        let Functions { load, store } = &problem.functions;
+        let load =
+            load.as_ref().map(|load| if zoom.real { Arc::new(load.of_reals()) } else { Arc::clone(load) });
+        if let Some(first) = self.passes.first_mut() {
+            first.functions.load = load;
+        }
         if let Some(last) = self.passes.last_mut() {
             last.scale *= problem.scale;
+            last.functions.store.clone_from(store);
         }
     }
 }
