@@ -294,8 +294,9 @@ impl<'a> Model<'a> {
         Some(self.thinned(copies) + self.short.copies(threads))
     }
 
-    /// What comes beside memory takes as long for fewer bytes.
+    /// What comes beside memory takes as long for fewer bytes, and so does the start of a block.
     fn thinned(&self, copies: f64) -> f64 {
-        if self.short.thin == 1.0 { copies } else { 1.0 + (copies - 1.0) * self.short.thin }
+        let thin = self.short.thin;
+        if thin == 1.0 { copies } else { (1.0 + (copies - 1.0) * thin).max(thin * self.start_of_blocks()) }
     }
 }

@@ -91,6 +91,13 @@ impl PassDim {
     }
 }
 
+impl PassDim {
+    /// Whether a pass that is repeated over it would be another without it.
+    pub fn counts_for(&self) -> bool {
+        self.n > 1 || self.at_run || self.first != [None; 2]
+    }
+}
+
 impl From<&Dim> for PassDim {
     fn from(dim: &Dim) -> Self {
         Self { at_run: dim.at_run, ..Self::new(dim.n, dim.is, dim.os) }

@@ -83,7 +83,12 @@ impl Model<'_> {
         };
         let exchange = exchange + alone;
         let copies = busy * self.segments + START + LONG * doubled(256.0) + twiddles + exchange + self.few();
-        copies.max(BLOCK_BYTES / (self.useful * self.bytes as f64))
+        copies.max(self.start_of_blocks())
+    }
+
+    /// Copies that starting its blocks takes, of data that is kept as it is computed in.
+    pub(super) fn start_of_blocks(&self) -> f64 {
+        BLOCK_BYTES / (self.useful * self.bytes as f64)
     }
 
     /// Copies that it adds where there are fewer blocks than the device could hold: one after the other, a block's

@@ -98,7 +98,7 @@ impl Chain<'_> {
             merged(dims).iter().map(PassDim::from).collect()
         } else {
             let named = (0..).zip(&dims).map(|(d, dim)| Around::named(Some(&self.around(d)), dim));
-            named.filter(|dim| dim.n > 1 || dim.at_run).collect()
+            named.filter(PassDim::counts_for).collect()
         };
         let pass = line::pass(self.problem.precision, Vec::new(), batch, *src, *dst);
         self.passes.push(Pass { scale, functions, ..pass });

@@ -61,7 +61,7 @@ impl Line {
         let mut pairs = batch.to_vec();
         let first = batch[d].first.map(|first| first.map(|(start, n)| (start / 2, n / 2)));
         pairs[d] = PassDim { n: n / 2, is: 2 * is, os: 2 * os, first, ..batch[d] };
-        pairs.retain(|dim| dim.n > 1 || dim.at_run);
+        pairs.retain(PassDim::counts_for);
         let mut all = vec![Share { across: of, ..self.share(Carry::Rows([is, os]), pairs) }];
         if !n.is_multiple_of(2) {
             let mut rest = batch.to_vec();
@@ -87,7 +87,7 @@ impl Line {
             return merged(dims.collect()).iter().map(PassDim::from).collect();
         }
         let named = dims.enumerate().map(|(d, dim)| Around::named(self.applied.around.get(d), &dim));
-        named.filter(|dim| dim.n > 1 || dim.at_run).collect()
+        named.filter(PassDim::counts_for).collect()
     }
 }
 
