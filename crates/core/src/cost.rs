@@ -286,12 +286,12 @@ impl<'a> Model<'a> {
     fn time(&self, threads: u32) -> Option<f64> {
         if self.coprime() {
             let copies = self.convolution_copies(threads)?;
-            return Some(self.thinned(copies) + self.short.copies(threads));
+            return Some(self.thinned(copies) + self.short.copies(threads, self.elements));
         }
         let took = self.occupancy(threads)?;
         let unfed = if self.pads && took.blocks == 1 { UNFED } else { 0.0 };
         let copies = self.latency_copies(threads, took) + unfed;
-        Some(self.thinned(copies) + self.short.copies(threads))
+        Some(self.thinned(copies) + self.short.copies(threads, self.elements))
     }
 
     /// What comes beside memory takes as long for fewer bytes, and so does the start of a block.
