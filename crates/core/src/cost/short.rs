@@ -10,10 +10,10 @@ use crate::problem::{Format, Storage};
 /// Copies that accesses of so many bytes a thread add on one side. Copies by accesses of 4 bytes took 1.4 times as long as
 /// those of 16; the rest is by half the bytes again.
 const BY_BYTES: [(u64, f64); 2] = [(2, 0.6), (4, 0.2)];
-/// What part of that accesses of 4 bytes add where a thread has so many at least, one after the other: 1024 points by 32
-/// threads took 1.02 copies, 128 by 4 threads 1.01; 2048 by 128 threads, 16 each, 1.15, and 1.06 by 64 and accesses of 8 bytes
-/// (docs/notes/storage.md).
-const OF_MANY: [(u64, f64); 2] = [(32, 0.0), (16, 0.1)];
+/// Accesses of a thread one after the other from which on those of 4 bytes add nothing: 1024 points by 32 threads, 32 a
+/// thread, took 1.01 copies, 128 by 8 threads 1.07 and by 4 threads 1.01. Too few for 2048: 1.13 by 128 threads, 1.06 by 64 and
+/// accesses of 8 bytes, which is in the shipped wisdom (docs/notes/storage.md).
+const MANY: u64 = 16;
 
 /// One side of a pass that keeps short numbers.
 struct Side {
@@ -49,13 +49,12 @@ impl Short {
 
     /// Copies that short accesses add where so many threads share out a tile of so many elements.
     pub fn copies(&self, threads: u32, elements: u64) -> f64 {
-        let each = elements / u64::from(threads);
-        let many = OF_MANY.iter().find(|(least, _)| each >= *least).map_or(1.0, |(_, part)| *part);
+        let many = elements / u64::from(threads) >= MANY;
         let side = |side: &Side| {
             let paired = side.groups.is_some_and(|groups| wide::shared_out(groups, threads));
             let bytes = side.bytes * if paired { u64::from(wide::PAIR) } else { 1 };
             let short = BY_BYTES.iter().find(|(most, _)| bytes <= *most);
-            short.map_or(0.0, |(most, copies)| if *most < 4 { *copies } else { many * copies })
+            short.filter(|(most, _)| *most < 4 || !many).map_or(0.0, |(_, copies)| *copies)
         };
         self.sides.iter().flatten().map(side).sum()
     }
