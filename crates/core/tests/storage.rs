@@ -254,46 +254,49 @@ fn types_follow_from_one_another() {
     assert_eq!(build(Fft::new([8]).storage(Storage::F64)), build(Fft::new([8]).f64()));
 }
 
-/// Bytes of the narrowest access to each of a kernel's buffers that keep short numbers.
-fn narrowest(problem: &Problem, limits: &Limits) -> u32 {
-    fn visit(kernel: &Kernel, block: &Block, least: &mut u32) {
+/// Of each kernel, the bytes of the narrowest access to buffers that keep short numbers, and how many such accesses a thread has on the
+/// side that has fewer.
+fn narrowest(problem: &Problem, limits: &Limits) -> Vec<(u32, usize)> {
+    fn visit(kernel: &Kernel, block: &Block, all: &mut [Vec<u32>; 2]) {
         for inst in &block.insts {
             if let (Op::Load { width, .. } | Op::Store { width, .. }, Type::Ptr(space)) =
                 (inst.op, inst.args.first().map_or(Type::Bool, |&ptr| kernel.ty(ptr)))
                 && kernel.elem(space).bytes() == 2
             {
-                *least = (*least).min(2 * u32::from(width));
+                all[usize::from(matches!(inst.op, Op::Store { .. }))].push(2 * u32::from(width));
             }
-            inst.blocks.iter().for_each(|block| visit(kernel, block, least));
+            inst.blocks.iter().for_each(|block| visit(kernel, block, all));
         }
     }
     let program = compile(problem, limits).expect("it is possible");
-    let mut least = u32::MAX;
-    program.kernels.iter().for_each(|kernel| visit(kernel, &kernel.body, &mut least));
-    least
+    let of = |kernel: &Kernel| {
+        let mut all = [Vec::new(), Vec::new()];
+        visit(kernel, &kernel.body, &mut all);
+        let least = all.iter().flatten().copied().min().unwrap_or(u32::MAX);
+        let sides = all.iter().filter(|side| side.contains(&least));
+        (least, sides.map(Vec::len).min().unwrap_or(0))
+    };
+    program.kernels.iter().map(|kernel| of(kernel)).collect()
 }
 
+/// Accesses have 8 bytes, or a thread has so many of 4 that they cost nothing (`cost/short.rs`).
 #[test]
-fn neighbours_move_together() {
+fn neighbours_move_together_or_threads_have_many() {
     let mut narrow = Vec::new();
+    let mut look = |name: String, fft: Fft| {
+        let few = |&(bytes, accesses): &(u32, usize)| bytes < 4 || (bytes < 8 && accesses < 16);
+        let all = narrowest(&build(fft), &Limits::h200());
+        if all.iter().any(few) {
+            narrow.push(format!("{name}: {all:?}"));
+        }
+    };
     for log in 1..=14 {
         let rows = || Fft::new([1 << log]).batch((1 << 27) >> log);
-        for (name, fft) in [("f16", rows().f16()), ("bf16 in place", rows().bf16().in_place())] {
-            let got = narrowest(&build(fft), &Limits::h200());
-            if got < 8 {
-                narrow.push(format!("{name} 2^{log}: {got}"));
-            }
-        }
+        look(format!("f16 2^{log}"), rows().f16());
+        look(format!("bf16 in place 2^{log}"), rows().bf16().in_place());
     }
-    for (name, fft) in [
-        ("1000", Fft::new([1000]).f16().batch(1 << 17)),
-        ("2^20", Fft::new([1 << 20]).f16().batch(128)),
-        ("columns", Fft::axes([256, 4096], [0]).f16().batch(128)),
-    ] {
-        let got = narrowest(&build(fft), &Limits::h200());
-        if got < 8 {
-            narrow.push(format!("{name}: {got}"));
-        }
-    }
+    look("1000".into(), Fft::new([1000]).f16().batch(1 << 17));
+    look("2^20".into(), Fft::new([1 << 20]).f16().batch(128));
+    look("columns".into(), Fft::axes([256, 4096], [0]).f16().batch(128));
     assert!(narrow.is_empty(), "{narrow:#?}");
 }
