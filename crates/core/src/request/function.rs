@@ -16,6 +16,10 @@ impl Fft {
     /// imaginary part is 0, and of what the function makes of it the real part counts. Where it is half of a spectrum, as
     /// of [`Fft::c2r`], indices along the halved axis count frequencies from 0 to `n / 2`.
     ///
+    /// Where memory does not hold every point ([`Fft::pad`], [`Fft::shift_output`], [`Fft::window`]), indices are those of the
+    /// transform's points, and what memory does not hold is 0. Of a zoom they count samples on the way in, and the band's points on
+    /// the way out.
+    ///
     /// ```
     /// use warpfft_core::request::Fft;
     /// // Every second sample with the other sign: frequency 0 comes to the middle.
