@@ -27,7 +27,9 @@ impl Line {
     pub fn ways_to_carry(&self) -> Vec<Vec<Share>> {
         let batch = self.repeated();
         // Two that are neighbours in memory are to be neighbours among the points that functions count.
-        let even = |n: u64, first: (u32, u32)| n.is_multiple_of(2) && first.0 % 2 == 0 && first.1 % 2 == 0;
+        let even = |n: u64, (start, all): (u32, u32)| {
+            n.is_multiple_of(2) && start.is_multiple_of(2) && all.is_multiple_of(2)
+        };
         let aligned = |dim: &PassDim| dim.first.into_iter().flatten().all(|first| even(dim.n, first));
         let known = (0..batch.len()).filter(|&d| !batch[d].at_run && batch[d].n > 1 && aligned(&batch[d]));
         if self.formula.turned() {
