@@ -40,11 +40,16 @@ fn place() -> (tempfile::TempDir, PathBuf) {
 
 /// The problem of a key of packed arrays.
 fn of_key(key: &str) -> Problem {
-    let words: Vec<&str> = key.split(' ').collect();
+    let mut words: Vec<&str> = key.split(' ').collect();
+    let kept = (words.get(2) == Some(&"kept")).then(|| words.drain(2..4).nth(1)).flatten();
     let ["c2c", precision, shape, "batch", batch] = words[..] else { panic!("{key}") };
     let lengths: Vec<u64> = shape.split('x').map(|n| n.parse().expect("a length")).collect();
     let ask = Fft::new(lengths).batch(batch.parse().expect("a batch"));
     let ask = if precision == "f64" { ask.f64() } else { ask };
+    let sides = kept.and_then(|kept| kept.split_once(':'));
+    let ask = sides.map_or(ask.clone(), |(input, output)| {
+        ask.storages(input.parse().expect("a type"), output.parse().expect("a type"))
+    });
     ask.build().expect("it is possible")
 }
 
