@@ -89,9 +89,7 @@ impl PassDim {
             at_run: false,
         }
     }
-}
 
-impl PassDim {
     /// Whether a pass that is repeated over it would be another without it.
     pub fn counts_for(&self) -> bool {
         self.n > 1 || self.at_run || self.first != [None; 2]

@@ -290,6 +290,12 @@ impl Builder {
         self.effect(Op::Barrier, &[]);
     }
 
+    /// Barrier of the cluster: what its blocks wrote before is there for all of them.
+    pub fn cluster_barrier(&mut self) {
+        self.effect(Op::ClusterArrive { relaxed: false }, &[]);
+        self.effect(Op::ClusterWait, &[]);
+    }
+
     /// Value of another lane.
     pub fn shuffle(&mut self, mode: ShuffleMode, value: Value, lane: Value) -> Value {
         let ty = self.ty(value);

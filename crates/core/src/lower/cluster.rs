@@ -233,11 +233,7 @@ impl Lowering<'_> {
 
     /// What the blocks of the cluster, or the threads of the block, have stored in shared memory is there for all of them.
     pub(super) fn everywhere(&mut self) {
-        if self.cluster.is_none() {
-            return self.b.barrier();
-        }
-        self.b.effect(Op::ClusterArrive { relaxed: false }, &[]);
-        self.b.effect(Op::ClusterWait, &[]);
+        if self.cluster.is_none() { self.b.barrier() } else { self.b.cluster_barrier() }
     }
 
     /// Says that the block has read what it wants of others' shared memory. As this releases, it comes before the block

@@ -24,7 +24,7 @@ use crate::math::factor::factorise;
 use crate::pass::TableKind;
 use butterfly::LARGEST;
 use line::{Decimation, Line, largest, radices};
-use shares::{Own, Shares};
+use shares::{Shares, TileKernel};
 
 /// The strategy.
 pub(super) struct Looped;
@@ -35,7 +35,7 @@ impl Algorithm for Looped {
             name: "looped",
             source: "warpfft: what plans begin with, docs/notes/plan-time.md",
             about: "all stages of one radix are one loop over a block's points in shared memory, so that kernels are short",
-            covers: "what fits a block's shared memory: every length from 2 on; in two and three dimensions, lengths without prime factors beyond 31",
+            covers: "what fits the shared memory of a block or a cluster: every length from 2 on; in two and three dimensions, lengths without prime factors beyond 31",
         }
     }
 
@@ -75,7 +75,7 @@ fn transformed(draft: &mut Draft<'_>) -> Result<(), Error> {
     let roots = |&n: &u64| draft.table(TableKind::Roots { modulus: n, step: 1, len: n });
     let roots: Vec<_> = shape.iter().map(roots).collect();
     let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
-    let mut own = Own::new(draft, &format!("looped_{}", sizes.join("_")), &shares)?;
+    let mut own = TileKernel::new(draft, &format!("looped_{}", sizes.join("_")), &shares)?;
     let [from, to] = own.code.pair([draft.input(), draft.output()]);
     let roots: Vec<_> = roots.into_iter().map(|table| own.code.table(table)).collect();
     own.repeat(points, |own, item| {
@@ -121,7 +121,7 @@ fn convolved(draft: &mut Draft<'_>, n: u64) -> Result<(), Error> {
     let roots = draft.table(TableKind::Roots { modulus: m, step: 1, len: m });
     let chirp = draft.table(TableKind::Chirp { n });
     let spectrum = draft.table(TableKind::ChirpSpectrum { n, m });
-    let mut own = Own::new(draft, &format!("looped_{n}_in_{m}"), &shares)?;
+    let mut own = TileKernel::new(draft, &format!("looped_{n}_in_{m}"), &shares)?;
     let [from, to] = own.code.pair([draft.input(), draft.output()]);
     let [roots, chirp, spectrum] = [roots, chirp, spectrum].map(|table| own.code.table(table));
     own.repeat(points, |own, item| {

@@ -220,7 +220,8 @@ impl Strategy {
     }
 
     /// The problems that it covers, of complex numbers, or where it says so of real data: interleaved, packed row by row,
-    /// one transform after the other, in f32 or f64, in either direction, with a scale, in place and out of place.
+    /// one transform after the other, in f32 or f64, some also of numbers that memory keeps as another type, in either direction,
+    /// with a scale, in place and out of place.
     pub fn covers(&self) -> &'static str {
         self.algorithm.facts().covers
     }

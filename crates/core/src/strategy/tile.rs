@@ -50,12 +50,7 @@ impl Tile {
 
     /// Waits until all that share it have come here, and sees what they wrote.
     pub fn barrier(&self, code: &mut Code) {
-        if self.held.is_some() {
-            code.effect(Op::ClusterArrive { relaxed: false }, &[]);
-            code.effect(Op::ClusterWait, &[]);
-        } else {
-            code.barrier();
-        }
+        if self.held.is_some() { code.cluster_barrier() } else { code.barrier() }
     }
 
     /// Pointer to a point's real part, in whichever block it is.

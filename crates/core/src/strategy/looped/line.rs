@@ -1,7 +1,7 @@
 //! Lines in shared memory, whose stages of one radix are a loop.
 
 use super::butterfly::Butterfly;
-use super::shares::Own;
+use super::shares::TileKernel;
 use crate::kernel::{Op, Value};
 use crate::math::factor::factorise;
 use crate::strategy::code::{Code, View};
@@ -61,22 +61,20 @@ impl Line {
         let mut place = c.u32(0);
         let mut distance = self.n;
         for &(radix, count) in &self.radices {
-            let digit = |c: &mut Code, [rest, place, distance]: [Value; 3], most: u64| {
-                let distance = c.div_const(distance, radix as u32, most);
+            let now = c.u32(distance as u32);
+            [rest, place, _] = turns(c, count, [rest, place, now], |c, [rest, place, distance]| {
+                let distance = c.div_const(distance, radix as u32, self.n);
                 let [own, rest] = c.split(rest, radix, self.n - 1);
                 let own = c.mul(own, distance);
                 [rest, c.add(place, own), distance]
-            };
-            let now = c.u32(distance as u32);
-            let values = [rest, place, now];
-            [rest, place, _] = turns(c, count, values, |c, values| digit(c, values, self.n));
+            });
             distance /= radix.pow(count);
         }
         place
     }
 }
 
-impl Own {
+impl TileKernel {
     /// All stages of the lines along an axis of a tile of so many points, with a barrier before each.
     pub fn stages(&mut self, line: &Line, points: u64, decimation: Decimation) {
         let mut done = 1;
@@ -159,7 +157,7 @@ impl AsMut<Code> for Code {
     }
 }
 
-impl AsMut<Code> for Own {
+impl AsMut<Code> for TileKernel {
     fn as_mut(&mut self) -> &mut Code {
         &mut self.code
     }

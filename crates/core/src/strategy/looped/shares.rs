@@ -61,7 +61,7 @@ impl Shares {
 }
 
 /// A kernel of tiles, and what a thread knows of its own.
-pub(super) struct Own {
+pub(super) struct TileKernel {
     pub code: Code,
     pub tile: Tile,
     pub crew: Crew,
@@ -72,7 +72,7 @@ pub(super) struct Own {
     clustered: bool,
 }
 
-impl Own {
+impl TileKernel {
     pub fn new(draft: &Draft<'_>, name: &str, shares: &Shares) -> Result<Self, Error> {
         let Shares { points, elements, cluster, threads, count, padded, .. } = *shares;
         let mut code = draft.kernel(name, threads, count.saturating_mul(cluster.into()))?;
