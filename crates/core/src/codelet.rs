@@ -12,9 +12,37 @@ mod point;
 
 use point::Point;
 
+/// The largest number that is no prime and has a codelet.
+const LARGEST: u64 = 42;
+/// The largest prime with a codelet.
+const LARGEST_PRIME: u64 = 61;
+
+/// Prime lengths from which on results are best stored in twos.
+const IN_TWOS: u64 = 37;
+
 /// Lengths that have a codelet: what a thread's registers hold.
 pub fn has_codelet(n: u64) -> bool {
-    (1..=32).contains(&n)
+    (1..=LARGEST).contains(&n) || (n <= LARGEST_PRIME && factor::is_prime(n))
+}
+
+/// Whether the results of a codelet are best stored in twos, as they come.
+pub fn comes_in_twos(n: u64) -> bool {
+    n >= IN_TWOS && has_codelet(n) && factor::is_prime(n)
+}
+
+/// The transform of a prime length. Each result is handed over as soon as it is there: `X[k]`
+/// and `X[p - k]` come from the same two sums, and stored at once they need registers for no others.
+pub fn dft_in_twos(
+    b: &mut Builder,
+    x: &[Cx],
+    direction: Direction,
+    mut take: impl FnMut(&mut Builder, usize, Cx),
+) {
+    let points: Vec<Point> = x.iter().map(|&x| Point::new(x, None)).collect();
+    each_of_prime(b, &points, direction, &mut |b, k, point| {
+        let value = point.value(b);
+        take(b, k, value);
+    });
 }
 
 /// The transform of `x` in natural order, unscaled.
@@ -119,11 +147,22 @@ fn good_thomas(b: &mut Builder, x: &[Point], p: usize, q: usize, direction: Dire
 /// them real factors in chains of fused multiply-adds. The factor of the last sum's first term waits for the
 /// outputs.
 fn dft_prime(b: &mut Builder, x: &[Point], direction: Direction) -> Vec<Point> {
+    let mut out = vec![x[0]; x.len()];
+    each_of_prime(b, x, direction, &mut |_, k, point| out[k] = point);
+    out
+}
+
+fn each_of_prime(
+    b: &mut Builder,
+    x: &[Point],
+    direction: Direction,
+    take: &mut dyn FnMut(&mut Builder, usize, Point),
+) {
     let p = x.len();
     let half = (p - 1) / 2;
     let pairs: Vec<[Point; 2]> = (1..=half).map(|j| x[j].butterfly(b, x[p - j])).collect();
-    let mut out = vec![x[0]; p];
-    out[0] = pairs.iter().fold(x[0], |sum, &[s, _]| sum.plus(b, 1.0, s));
+    let sum = pairs.iter().fold(x[0], |sum, &[s, _]| sum.plus(b, 1.0, s));
+    take(b, 0, sum);
     for k in 1..=half {
         let (mut even, mut odd) = (x[0], None);
         for (&[s, d], j) in pairs.iter().zip(1..) {
@@ -134,9 +173,9 @@ fn dft_prime(b: &mut Builder, x: &[Point], direction: Direction) -> Vec<Point> {
         }
         let Some(odd) = odd else { continue };
         let turned = odd.turned(b, false);
-        [out[k], out[p - k]] = even.butterfly(b, turned);
+        let both = even.butterfly(b, turned);
+        both.into_iter().zip([k, p - k]).for_each(|(point, k)| take(b, k, point));
     }
-    out
 }
 
 #[cfg(test)]
@@ -183,7 +222,7 @@ mod tests {
 
     #[test]
     fn every_codelet_is_the_transform() {
-        for n in (1..=32_usize).filter(|&n| has_codelet(n as u64)) {
+        for n in (1..=64_usize).filter(|&n| has_codelet(n as u64)) {
             let x: Vec<(f64, f64)> =
                 (0..n).map(|_| (rand::random_range(-1.0..1.0), rand::random_range(-1.0..1.0))).collect();
             for direction in [Direction::Forward, Direction::Inverse] {

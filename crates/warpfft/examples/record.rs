@@ -1,9 +1,10 @@
 //! Measurements of record on this machine's GPU, as CSV on standard output:
 //!
 //! ```text
-//! cargo run --release --example record -- speed 2 4 8 1024x1024   # copies, 512 MiB in and out
-//! cargo run --release --example record -- plan 2 100 4099         # milliseconds to a plan, cold and warm
+//! cargo run --release --example record -- speed 2 4d 8 1024x1024  # copies, 512 MiB in and out; d for f64
+//! cargo run --release --example record -- plan 2 100 4099d        # milliseconds to a plan, cold and warm
 //! cargo run --release --example record -- accuracy 1024           # error over rustfft's: 1..=1024 and a spread
+//! cargo run --release --example record -- check 1009 12x12x12     # small batches of every sort, to run under a sanitizer
 //! ```
 
 use std::error::Error;
@@ -12,8 +13,8 @@ use std::time::{Duration, Instant};
 use warpfft::core::math::factor;
 use warpfft::core::math::reference::{reference, relative_l2};
 use warpfft::core::problem::{Precision, Problem};
-use warpfft::core::request::Fft;
-use warpfft::{Complex, Device, DeviceKind};
+use warpfft::core::request::{Fft, Norm};
+use warpfft::{Complex, Device, DeviceKind, Strategy};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
@@ -26,12 +27,18 @@ fn main() -> Outcome {
         "speed" => speed(kind, &rest),
         "plan" => plan_times(kind, &rest),
         "accuracy" => accuracy(kind, &rest),
-        _ => Err("usage: record speed|plan|accuracy ARGS".into()),
+        "check" => check(kind, &rest),
+        _ => Err("usage: record speed|plan|accuracy|check ARGS".into()),
     }
 }
 
-fn shape(text: &str) -> Outcome<Vec<u64>> {
-    Ok(text.split('x').map(str::parse).collect::<Result<_, _>>()?)
+/// A shape, in f64 where `d` ends it.
+fn shape(text: &str) -> Outcome<(Vec<u64>, Precision)> {
+    let (text, precision) = match text.strip_suffix('d') {
+        Some(text) => (text, Precision::F64),
+        None => (text, Precision::F32),
+    };
+    Ok((text.split('x').map(str::parse).collect::<Result<_, _>>()?, precision))
 }
 
 /// Points of the whole problem: 512 MiB in f32.
@@ -47,15 +54,13 @@ fn speed(kind: DeviceKind, shapes: &[String]) -> Outcome {
     let device = Device::open(kind)?;
     println!("shape,precision,copies,best_copies,copy_us,transform_us,passes,registers,spilled,copy");
     for text in shapes {
-        let (text, precision) = match text.strip_suffix('d') {
-            Some(text) => (text, Precision::F64),
-            None => (text.as_str(), Precision::F32),
-        };
-        let plan = device.plan(&batched(&shape(text)?, precision)?)?;
+        let (shape, precision) = shape(text)?;
+        let plan = device.plan(&batched(&shape, precision)?)?;
         let took = plan.measure(Duration::from_millis(150))?;
         let launches = plan.program().map_or(0, |program| program.launches.len());
         println!(
-            "{text},{precision:?},{:.3},{:.3},{:.1},{:.1},{launches},{},{}",
+            "{},{precision:?},{:.3},{:.3},{:.1},{:.1},{launches},{},{}",
+            text.trim_end_matches('d'),
             took.copies(),
             took.transform_best / took.copy_best,
             took.copy_seconds * 1e6,
@@ -87,7 +92,8 @@ fn plan_times(kind: DeviceKind, lengths: &[String]) -> Outcome {
     println!("length,cold_ms,settled_ms,warm_ms,again_ms");
     let mut columns: [Vec<f64>; 3] = Default::default();
     for text in lengths {
-        let problem = batched(&shape(text)?, Precision::F32)?;
+        let (shape, precision) = shape(text)?;
+        let problem = batched(&shape, precision)?;
         let timed = |device: &Device| -> Outcome<[f64; 2]> {
             let start = Instant::now();
             let ms = || start.elapsed().as_secs_f64() * 1e3;
@@ -109,6 +115,52 @@ fn plan_times(kind: DeviceKind, lengths: &[String]) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Few transforms of each shape, so that a tool that watches every access (`compute-sanitizer`) sees many kernels in
+/// little time: complex and real, there and back, in place, three types in memory, by the plan and by every strategy that is for it.
+fn check(kind: DeviceKind, shapes: &[String]) -> Outcome {
+    let device = Device::open(kind)?;
+    let (mut ran, mut refused, mut wrong) = (0, 0, 0);
+    for text in shapes {
+        let (shape, precision) = shape(text)?;
+        let long = shape.iter().product::<u64>() > 2048;
+        let asked = Fft::new(shape).batch(5).precision(precision);
+        let [there, back] = [asked.clone().r2c(), asked.clone().c2r().norm(Norm::Backward)];
+        let mut all = vec![asked.clone(), asked.clone().inverse().in_place(), there, back];
+        if precision == Precision::F32 {
+            all.extend([asked.clone().f16(), asked.bf16()]);
+        }
+        for asked in all {
+            let problem = asked.build()?;
+            // Long lengths by what plans begin with alone: of the others many are slow, and the same for all lengths.
+            let wanted =
+                |strategy: &Strategy| !strategy.is_on_processor() && (!long || strategy.name() == "looped");
+            let device_code = Strategy::all().filter(wanted);
+            for by in std::iter::once(None).chain(device_code.map(Some)) {
+                let plan = match by {
+                    None => device.plan(&problem).and_then(|plan| plan.settle().map(|()| plan)),
+                    Some(strategy) => device.plan_by(&problem, strategy),
+                };
+                let name = by.as_ref().map_or("planned", Strategy::name);
+                match plan {
+                    Ok(plan) => {
+                        let checked = plan.verify()?;
+                        ran += 1;
+                        if !checked.holds() {
+                            wrong += 1;
+                            println!("{text} by {name}, {problem:?}: {checked}");
+                        }
+                    }
+                    // A strategy that is not for this problem.
+                    Err(_) if by.is_some() => refused += 1,
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+    }
+    println!("{ran} plans ran, {wrong} of them wrong; {refused} were not for their strategy");
+    if wrong == 0 { Ok(()) } else { Err("wrong results".into()) }
 }
 
 /// Relative L2 error beside rustfft's on the same data, against the double-double reference.

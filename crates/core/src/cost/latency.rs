@@ -3,11 +3,18 @@
 //! tiles of 100 problems with one to three passes, timed on an H200, off by 8% (`docs/notes/cost-model.md`).
 
 use super::{Model, Occupancy, cluster, radix};
+use crate::codelet::comes_in_twos;
 use crate::pass::Stage;
 
 /// Copies of an instruction for each point where nothing hides it, and how they add to the rest: few cost nothing.
 const ISSUE: f64 = 0.0053;
 const HIDDEN: f64 = 3.9;
+/// The same where a thread holds a long prime: few warps fit. Of 60 tiles of 41 to 3182 points, timed on an H200.
+const ISSUE_IN_TWOS: f64 = 0.0072;
+/// Instructions that a multiprocessor fetches at once without waiting, the code of each of its blocks, and copies that one
+/// more adds: 12 blocks of a warp each took 1.47 copies for 61 points, and 6 of two warps 1.24.
+const FETCHED: f64 = 38e3;
+const FETCH: f64 = 2e-5;
 /// Copies of an instruction on pairs of singles, of which there are so many that they, and not memory, may take the time:
 /// what a multiprocessor issues while it copies a point. Not fitted to anything.
 const PAIRED_ISSUE: f64 = 0.0044;
@@ -47,10 +54,20 @@ impl Model<'_> {
         let mut issue = 6.0 * self.elements as f64 / self.useful;
         let mut waits = LOAD;
         let mut uneven = 0;
+        let mut code = 0.0;
+        let in_twos = self.in_twos();
         for &Stage { radix, ways, points: transformed } in &self.stages {
             let groups = transformed as f64 / f64::from(radix);
             let slots = (groups / f64::from(threads)).ceil();
-            let idle = slots * f64::from(threads) / groups;
+            // Warps without a group pass by the code of a long prime.
+            let idle = if comes_in_twos(radix.into()) {
+                (groups / f64::from(self.limits.subgroup)).ceil() * f64::from(self.limits.subgroup)
+                    / groups
+                    / idle_lanes
+            } else {
+                slots * f64::from(threads) / groups
+            };
+            code += slots * f64::from(radix) * radix::facts(radix).issue;
             let facts = radix::facts(radix);
             let each = if self.pairs { facts.paired } else { facts.issue };
             issue += f64::from(ways) * idle * each * transformed as f64 / self.useful;
@@ -60,8 +77,10 @@ impl Model<'_> {
         let busy = if self.pairs {
             (1.0 + (PAIRED_ISSUE * issue * idle_lanes).powf(HIDDEN)).powf(HIDDEN.recip())
         } else {
-            1.0 + (ISSUE * issue * idle_lanes).powf(HIDDEN)
+            let each = if in_twos { ISSUE_IN_TWOS } else { ISSUE };
+            1.0 + (each * issue * idle_lanes).powf(HIDDEN)
         };
+        let fetch = if in_twos { FETCH * (code * f64::from(took.blocks) - FETCHED).max(0.0) } else { 0.0 };
         let busy = busy + waits / f64::from(took.blocks);
         let held = f64::from(took.per_thread) * self.bytes as f64;
         let doubled = |least: f64| (held / least).log2().max(0.0);
@@ -82,7 +101,8 @@ impl Model<'_> {
             (true, false) => FOLDS_ALONE + STAGES_ALONE,
         };
         let exchange = exchange + alone;
-        let copies = busy * self.segments + START + LONG * doubled(256.0) + twiddles + exchange + self.few();
+        let copies =
+            busy * self.segments + START + fetch + LONG * doubled(256.0) + twiddles + exchange + self.few();
         copies.max(self.start_of_blocks())
     }
 

@@ -1,6 +1,7 @@
 //! What a tile takes of a multiprocessor: registers, shared memory, and how many blocks find room.
 
 use super::{Model, cluster, radix};
+use crate::codelet::comes_in_twos;
 use crate::lower::cluster::TICKET_BYTES;
 use crate::lower::tile::Tile;
 use crate::pass::{Pass, Stage};
@@ -108,11 +109,11 @@ impl Model<'_> {
         let ahead = if per_thread > 24 || wide { 45 } else { 12 };
         let told = if self.twiddled { fit(registers + ahead * words) } else { blocks };
         // What it is told of, the assembler shares the file out to, warp by warp. Left as many as fit beside each other in
-        // fours of warps it loads far ahead, which pays but where planes of frequencies in single precision come back:
-        // docs/notes/real-data.md has what was measured.
+        // fours of warps it loads far ahead, which pays but where planes of frequencies in single precision come back
+        // (docs/notes/real-data.md has what was measured) and where a thread holds a long prime.
         let by_fours = (file / registers).max(1);
         let joins_planes = self.folds[0] && self.axes > 1 && words == 1;
-        let shared_out = if joins_planes {
+        let shared_out = if joins_planes || self.in_twos() {
             (2..=most).rev().find(|&count| of_each(threads, count, limits) >= registers).unwrap_or(1)
         } else {
             by_fours
@@ -139,6 +140,11 @@ impl Model<'_> {
             stays: false,
             piecewise: false,
         })
+    }
+
+    /// Whether a stage is of a long prime.
+    pub(super) fn in_twos(&self) -> bool {
+        self.stages.iter().any(|stage| comes_in_twos(stage.radix.into()))
     }
 
     /// Words of a real number.
@@ -192,7 +198,9 @@ impl Model<'_> {
         };
         // Of what is converted on the way, a fold of planes holds both for a moment: without this, 64 x 64 halves spilled.
         let kept = if self.staged > 0 && self.axes > 1 && self.short.any() { 8 } else { 0 };
-        let beside = beside + 6 * demand.uneven + kept + self.of_pairs(demand.per_thread);
+        // Groups of a stage beside a long prime's are fewer than it has points, and their addresses are computed anew.
+        let each = if self.in_twos() { 1 } else { 6 };
+        let beside = beside + each * demand.uneven + kept + self.of_pairs(demand.per_thread);
         2 * words * demand.per_thread + demand.scratch + beside + twiddles + long + folds
     }
 

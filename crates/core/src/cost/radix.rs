@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use crate::codelet::comes_in_twos;
 use crate::lower::twiddle::{Powers, exact_powers};
 use crate::math::factor;
 
@@ -20,6 +21,9 @@ pub(super) struct Facts {
 
 /// Instructions of pairs of singles for one of singles, about: a sum takes 8, a product 4, a product-sum 15.
 pub(super) const PAIRED: f64 = 9.0;
+
+/// Registers beside the data of a codelet whose results are stored two by two.
+const KEPT_OF_TWOS: u32 = 8;
 
 /// Facts of every radix up to the largest codelet, made once.
 pub(super) fn facts(radix: u32) -> Facts {
@@ -42,8 +46,13 @@ fn new_facts(radix: u32) -> Facts {
         issue: work + 2.6,
         paired: PAIRED * work + 5.2,
         convolved: codelet + 8.0 * (r - 1.0) / r,
-        // A prime codelet holds its sums and differences, and half its outputs until their twins are stored.
-        scratch: if largest > 5 { largest } else { radix * 3 / 4 },
+        // A prime codelet holds its sums and differences, and half its outputs until their twins are stored; of long
+        // ones none are kept.
+        scratch: match largest {
+            _ if comes_in_twos(radix.into()) => KEPT_OF_TWOS,
+            6.. => largest,
+            _ => radix * 3 / 4,
+        },
     }
 }
 

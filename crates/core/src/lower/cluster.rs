@@ -149,6 +149,10 @@ impl Lowering<'_> {
             b.effect(Op::BarrierInit { count: 1 }, &[filled]);
             b.effect(Op::BarrierInit { count: size * warps }, &[free]);
             b.effect(Op::BarrierInitFence, &[]);
+        });
+        // Nothing needs it, as one thread does both; but `compute-sanitizer` takes them for two, and it costs nothing.
+        self.b.barrier();
+        self.b.when(first, |b| {
             let bytes = b.u32(bytes as u32);
             b.effect(Op::BarrierExpect, &[filled, bytes]);
         });

@@ -152,6 +152,10 @@ impl Lowering<'_> {
         self.b.grow_shared(space, 2 * shared.len);
         let strides: Vec<i64> = shared.strides.iter().map(|stride| 2 * stride).collect();
         for (slot, group) in held.iter().enumerate() {
+            if let Some(stage) = self.late_in_twos() {
+                self.exchange_in_twos(stage, from, slot as u32, group, (space, &strides));
+                continue;
+            }
             let group = self.leaving(from, slot as u32, group);
             let exists = self.exists(from, slot as u32);
             let (ptr, base) = self.shared_pointer(space, from, slot as u32, &strides);

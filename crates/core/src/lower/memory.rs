@@ -26,7 +26,7 @@ pub(super) struct Side {
     /// Uniform start of the tile in reals, `U32`, or `U64` where the array needs it.
     base: Value,
     /// It is the block's own array.
-    staged: bool,
+    pub staged: bool,
 }
 
 impl Lowering<'_> {
@@ -317,6 +317,9 @@ impl Lowering<'_> {
             return self.store_pairs(&side, layout, slots, held);
         }
         for (slot, group) in slots.zip(held) {
+            if self.store_in_twos(&side, layout, slot, group) {
+                continue;
+            }
             let group = self.leaving(layout, slot, group);
             self.store_group(&side, layout, slot, &group, None);
         }

@@ -24,6 +24,7 @@ mod prefetch;
 pub(crate) mod stored;
 pub mod tile;
 pub mod twiddle;
+mod twos;
 mod walk;
 pub(crate) mod wide;
 mod window;
@@ -334,7 +335,9 @@ impl<'a> Lowering<'a> {
                 self.announce_early(&held);
             }
             let twiddle = i + 1 == stages.len() && self.twiddles_points();
-            if cut.is_some_and(|cut| cut.stage != i + 1) && !twiddle {
+            // Results of long primes have no room in registers beside one another.
+            let in_twos = cut.is_none() && self.comes_in_twos(stage);
+            if (in_twos || cut.is_some_and(|cut| cut.stage != i + 1)) && !twiddle {
                 self.late = Some(stage);
                 continue;
             }

@@ -104,8 +104,21 @@ impl Lowering<'_> {
         &mut self,
         radix: u32,
         powers: Powers,
-        mut exact: impl FnMut(&mut Self, usize, u32) -> Cx,
+        exact: impl FnMut(&mut Self, usize, u32) -> Cx,
     ) -> Vec<Cx> {
+        let mut all = Vec::new();
+        self.each_power(radix, powers, exact, |_, w| all.push(w));
+        all
+    }
+
+    /// The same, each handed over as soon as it is there, in order.
+    fn each_power(
+        &mut self,
+        radix: u32,
+        powers: Powers,
+        mut exact: impl FnMut(&mut Self, usize, u32) -> Cx,
+        mut take: impl FnMut(&mut Self, Cx),
+    ) {
         let mut known = BTreeMap::new();
         let lean = self.lean() && powers == Powers::Tree;
         for (row, &j) in exact_powers(radix, powers).iter().enumerate() {
@@ -121,7 +134,8 @@ impl Lowering<'_> {
             _ => 4,
         };
         for j in 1..radix {
-            if known.contains_key(&j) {
+            if let Some(&(w, _)) = known.get(&j) {
+                take(self, w);
                 continue;
             }
             // As few roundings as can be: of two powers that are themselves short products.
@@ -135,8 +149,8 @@ impl Lowering<'_> {
             let ((a, depth_a), (b, depth_b)) = (known[&(j - part)], known[&part]);
             let w = self.b.cmul(a, b);
             known.insert(j, (w, depth_a + depth_b + 1));
+            take(self, w);
         }
-        known.into_values().map(|(w, _)| w).collect()
     }
 
     /// Whether few factors are loaded and more multiplied. The blocks of a cluster read the tables past one another
@@ -159,12 +173,39 @@ impl Lowering<'_> {
     /// Stage `position` of an axis needs `W_L^(n K)`, L the product of the radices up to and with it, n the
     /// digit it transforms, K the output index so far.
     fn stage_factors(&mut self, stage: Stage, layout: &Layout, slot: u32) -> Vec<Option<Cx>> {
+        let radix = self.digits.radix(self.register(stage));
+        if stage.position == 0 {
+            return vec![None; radix as usize];
+        }
+        let mut factors = Vec::new();
+        self.each_stage_factor(stage, layout, slot, |_, w| factors.push(w));
+        std::iter::once(None).chain(factors.into_iter().map(|w| Some(self.directed(w)))).collect()
+    }
+
+    /// A group by the factors of its stage, each multiplied as it comes: there is no room for all of them beside the points.
+    pub(super) fn multiplied(&mut self, stage: Stage, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
+        let (mut group, mut next) = (group.to_vec(), 1);
+        if stage.position > 0 {
+            self.each_stage_factor(stage, layout, slot, |this, w| {
+                let w = this.directed(w);
+                group[next] = this.b.cmul(group[next], w);
+                next += 1;
+            });
+        }
+        group
+    }
+
+    /// The factors of all points of a group but the first, as they are forward.
+    fn each_stage_factor(
+        &mut self,
+        stage: Stage,
+        layout: &Layout,
+        slot: u32,
+        take: impl FnMut(&mut Self, Cx),
+    ) {
         let Stage { axis, position } = stage;
         let own = self.digits.stages[axis][position];
         let radix = self.digits.radix(own);
-        if position == 0 {
-            return vec![None; radix as usize];
-        }
         let done = self.digits.all[own].output as u64;
         let before = &self.digits.stages[axis][..position];
         let mut weights = vec![0; self.digits.all.len()];
@@ -177,10 +218,10 @@ impl Lowering<'_> {
         let index = at.thread.unwrap_or_else(|| self.b.u32(0));
         let constant = at.constant;
         let exists = self.exists(layout, slot);
-        let factors = self.powers(radix, powers, |this, row, _| {
+        let exact = |this: &mut Self, row: usize, _| {
             this.table_load(kind, index, (row as u64 * done) as i64 + constant, exists)
-        });
-        std::iter::once(None).chain(factors.into_iter().map(|w| Some(self.directed(w)))).collect()
+        };
+        self.each_power(radix, powers, exact, take);
     }
 
     /// A group through a stage.

@@ -16,6 +16,25 @@ const RADICES: [u32; 31] = [
     5, 4, 3, 2,
 ];
 
+/// Primes beyond them, in single precision: doubles have no room for their points, nor instructions for their factors.
+const LONG_PRIMES: [u32; 7] = [61, 59, 53, 47, 43, 41, 37];
+
+/// Radices of other stages beside those: a thread has the registers anyway.
+const BESIDE_PRIMES: [u32; 8] = [42, 40, 39, 38, 36, 35, 34, 33];
+
+/// The radices for a length, largest first.
+fn radices_of(n: u64, planner: &Planner<'_>) -> Vec<u32> {
+    let mut radices = RADICES.to_vec();
+    let primes = LONG_PRIMES.into_iter().filter(|&prime| n.is_multiple_of(prime.into()));
+    let primes: Vec<u32> = primes.filter(|_| planner.complex_bytes() == 8).collect();
+    if !primes.is_empty() {
+        radices.extend(primes);
+        radices.extend(BESIDE_PRIMES);
+        radices.sort_unstable_by_key(|&radix| std::cmp::Reverse(radix));
+    }
+    radices
+}
+
 impl Solver for MixedRadix {
     fn name(&self) -> &'static str {
         "mixed-radix"
@@ -29,7 +48,7 @@ impl Solver for MixedRadix {
             return vec![Plan::MixedRadix(Vec::new())];
         }
         let mut found = Vec::new();
-        factorisations(n, &RADICES, &mut Vec::new(), &mut found);
+        factorisations(n, &radices_of(n, planner), &mut Vec::new(), &mut found);
         let fewest = found.iter().map(Vec::len).min().unwrap_or(0);
         found.retain(|radices| radices.len() <= fewest + 1);
         found.into_iter().map(Plan::MixedRadix).collect()

@@ -29,8 +29,10 @@ impl Solver for PrimeFactor {
         let parts = std::iter::once(smooth).filter(|&m| m > 1).chain(awkward);
         let plans: Option<Vec<Plan>> = parts.map(|m| planner.on_chip(m)).collect();
         let padded = |plan: &&Plan| matches!(plan, Plan::Bluestein { .. });
+        // Where all parts are codelets, stages of them do without a convolution's ways.
+        let convolves = |plan: &Plan| !matches!(plan, Plan::MixedRadix(_));
         plans
-            .filter(|parts| parts.iter().filter(padded).count() <= 1)
+            .filter(|parts| parts.iter().filter(padded).count() <= 1 && parts.iter().any(convolves))
             .map(Plan::PrimeFactor)
             .into_iter()
             .collect()

@@ -1,0 +1,84 @@
+//! Stages of long primes whose results are written as they come, two by two: beside one another they would take as many
+//! registers as the points that they are made of.
+
+use super::layout::Layout;
+use super::memory::Side;
+use super::{Lowering, Stage};
+use crate::codelet;
+use crate::kernel::{Builder, Cache, Cx, Space, Value};
+use crate::problem::Format;
+
+impl Lowering<'_> {
+    /// Whether a stage is of that sort.
+    pub(super) fn comes_in_twos(&self, stage: Stage) -> bool {
+        codelet::comes_in_twos(self.digits.radix(self.register(stage)).into())
+    }
+
+    /// The stage that was left for the moment of writing, if it is of that sort.
+    pub(super) fn late_in_twos(&self) -> Option<Stage> {
+        self.late.filter(|&stage| self.comes_in_twos(stage))
+    }
+
+    /// A group through a stage to shared memory. Threads without a group do nothing.
+    pub(super) fn exchange_in_twos(
+        &mut self,
+        stage: Stage,
+        from: &Layout,
+        slot: u32,
+        group: &[Cx],
+        (space, strides): (Space, &[i64]),
+    ) {
+        let points = self.multiplied(stage, from, slot, group);
+        let exists = self.exists(from, slot);
+        let (ptr, base) = self.shared_pointer(space, from, slot, strides);
+        let places: Vec<(Value, i32)> = (0..group.len())
+            .map(|r| (ptr, (base + self.digits.at_register(from.register, strides, r)) as i32))
+            .collect();
+        self.write_in_twos(&points, &places, exists, (1.0, Cache::Default));
+    }
+
+    /// The same to the pass's destination, where each point goes to a place of its own as it is: false where it does not.
+    pub(super) fn store_in_twos(&mut self, side: &Side, layout: &Layout, slot: u32, group: &[Cx]) -> bool {
+        let plain = side.operand.format == Format::Interleaved
+            && !side.staged
+            && self.pass.store.is_none()
+            && self.pass.functions.store.is_none()
+            && self.pass.windows[1].is_empty();
+        let Some(stage) = self.late_in_twos().filter(|_| plain) else { return false };
+        let points = self.multiplied(stage, layout, slot, group);
+        let inside = self.inside(layout, slot);
+        let (pointers, base) = self.pointers(side, layout, slot);
+        let step = layout.register.map_or(0, |d| side.weights[d]);
+        let places: Vec<(Value, i32)> = (0..group.len())
+            .map(|r| {
+                let (planes, offset) = self.reach(&pointers, base + step * r as i64);
+                (planes[0], offset)
+            })
+            .collect();
+        self.write_in_twos(&points, &places, inside, (self.pass.scale, self.caches[1]));
+        true
+    }
+
+    fn write_in_twos(
+        &mut self,
+        points: &[Cx],
+        places: &[(Value, i32)],
+        on: Option<Value>,
+        (scale, cache): (f64, Cache),
+    ) {
+        let elem = self.b.elem(places[0].0);
+        let direction = self.direction;
+        let through = |b: &mut Builder| {
+            codelet::dft_in_twos(b, points, direction, |b, r, x| {
+                let x = if scale == 1.0 { x } else { b.cscale(x, scale) };
+                let kept = [x.re, x.im].map(|real| b.convert(elem, real));
+                let (ptr, offset) = places[r];
+                b.store(ptr, offset, &kept, cache, None);
+            });
+        };
+        match on {
+            Some(on) => self.b.when(on, through),
+            None => through(&mut self.b),
+        }
+    }
+}
