@@ -64,7 +64,12 @@ fn every_length_has_a_short_one() {
         for precision in [Precision::F32, Precision::F64] {
             let program = looped.compile(&rows(n, 100, precision), &limits).expect("it fits");
             assert_eq!((program.kernels.len(), program.workspace_bytes), (1, 0), "{n}");
-            let most = if precision == Precision::F32 { 1200 } else { 1700 };
+            let most = match (precision, n) {
+                (Precision::F32, _) => 1200,
+                // 17 29 31, the one length to 16384 with three loops over pairs of outputs.
+                (_, 15_283) => 1640,
+                _ => 1500,
+            };
             assert!(program.longest() <= most, "{n} {precision}: {} instructions", program.longest());
         }
     }

@@ -7,16 +7,16 @@
 //! cargo run --release --example record -- check 1009 12x12x12     # small batches of every sort, to run under a sanitizer
 //! ```
 
-use std::error::Error;
 use std::time::{Duration, Instant};
 
+use warpfft::core::Error as CoreError;
 use warpfft::core::math::factor;
 use warpfft::core::math::reference::{reference, relative_l2};
 use warpfft::core::problem::{Precision, Problem};
 use warpfft::core::request::{Fft, Norm};
-use warpfft::{Complex, Device, DeviceKind, Strategy};
+use warpfft::{Complex, Device, DeviceKind, Error, Strategy};
 
-type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Outcome {
     let mut args = std::env::args().skip(1);
@@ -152,8 +152,12 @@ fn check(kind: DeviceKind, shapes: &[String]) -> Outcome {
                             println!("{text} by {name}, {problem:?}: {checked}");
                         }
                     }
-                    // A strategy that is not for this problem.
-                    Err(_) if by.is_some() => refused += 1,
+                    // A strategy that is not for this problem, or this device.
+                    Err(Error::Core(
+                        CoreError::Strategy { .. }
+                        | CoreError::DeviceTooSmall { .. }
+                        | CoreError::Unsupported { .. },
+                    )) if by.is_some() => refused += 1,
                     Err(error) => return Err(error.into()),
                 }
             }

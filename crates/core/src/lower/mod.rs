@@ -371,14 +371,6 @@ impl<'a> Lowering<'a> {
         }
         edge(self.pass, &self.digits, (register, block), strides, writes)
     }
-
-    /// A group as it leaves: through the stage that was left for the moment of writing.
-    fn leaving(&mut self, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
-        match self.late {
-            Some(stage) => self.through(stage, layout, slot, group),
-            None => group.to_vec(),
-        }
-    }
 }
 
 /// Layout in which a tile is loaded or stored: that of the first or last stage where its threads touch whole sectors,

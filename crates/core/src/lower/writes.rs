@@ -1,9 +1,10 @@
 //! Stores of a group. Those under one predicate are one branch: of a row of predicated stores the assembler makes a
 //! branch around each.
 
-use crate::kernel::{Builder, Cache, Value};
+use crate::kernel::{Builder, Cache, Cx, Value};
 
 use super::Lowering;
+use super::layout::Layout;
 
 /// Stores from this many on are worth a branch.
 const FEW: usize = 2;
@@ -17,6 +18,14 @@ pub(super) struct Write {
 }
 
 impl Lowering<'_> {
+    /// A group as it leaves: through the stage that was left for the moment of writing.
+    pub(super) fn leaving(&mut self, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
+        match self.late {
+            Some(stage) => self.through(stage, layout, slot, group),
+            None => group.to_vec(),
+        }
+    }
+
     pub(super) fn write_all(&mut self, mut writes: Vec<Write>, cache: Cache) {
         for write in &mut writes {
             write.values = self.kept(write.ptr, &write.values);

@@ -16,7 +16,7 @@ impl Solver for Rader {
     }
 
     fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
-        // A codelet, where there is one, is more exact.
+        // Up to there a codelet is more exact and no slower.
         if n <= 31 || n > planner.max_points() || !factor::is_prime(n) {
             return Vec::new();
         }
