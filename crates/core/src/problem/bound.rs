@@ -6,7 +6,8 @@
 //! discrete Fourier transform and the fast Fourier transform*, SIAM J. Sci. Comput. 17(5), 1996).
 //!
 //! The bound takes the problem and not the plan: which radices and how many passes a plan has moves its error far less
-//! than whether there is a convolution in it, and that follows from the length. So it does not change when a recipe
+//! than whether there is a convolution in it, and that there may be one follows from the length (primes from 37 to 61 are
+//! codelets where registers are many, and convolutions elsewhere). So it does not change when a recipe
 //! does, and holds for programs that were tuned, cached, or made elsewhere.
 
 use super::{Kind, Problem, RealKind, Storage};
@@ -20,9 +21,9 @@ pub struct Growth {
     pub two: f64,
     /// The same where the largest prime factor is 3 to 11, and for every other length up to 31.
     pub small: f64,
-    /// The same where it is 13 to 31, the longest that kernels have codelets for, in a length of more than 31.
+    /// The same where it is 13 to 31, the longest that kernels have codelets for everywhere, in a length of more than 31.
     pub codelet: f64,
-    /// The same where it is larger: a convolution.
+    /// The same where it is larger: a convolution, or what may be one.
     pub convolved: f64,
     /// Once for each transform from reals to reals, whose first and last stages are its own.
     pub own: f64,
