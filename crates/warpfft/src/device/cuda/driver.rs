@@ -211,6 +211,7 @@ impl Driver {
             format!("there is no NVIDIA driver on this machine ({} is not found)", names[0])
         })?;
         let driver = Self::from_library(library)?;
+        super::read_ahead::read_assembler();
         // SAFETY: no arguments but flags, which must be 0.
         match unsafe { (driver.cuInit)(0) } {
             0 => Ok(driver),

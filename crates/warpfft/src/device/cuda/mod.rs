@@ -10,6 +10,7 @@ mod launch;
 mod loaded;
 mod memory;
 mod pinned;
+mod read_ahead;
 mod soon;
 mod tables;
 mod timing;
