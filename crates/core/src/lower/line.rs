@@ -6,6 +6,7 @@ use crate::pass::{CoprimePart, PartKind, Pass, PassDim, TableKind};
 use super::digits::{Digit, Digits};
 use super::layout::Layout;
 use super::places::{Places, alone};
+use super::wavefronts::led_by;
 
 /// A dimension and how many stages of a line it has.
 #[derive(Debug, Clone)]
@@ -30,6 +31,8 @@ pub(super) struct Line<'a> {
     pub first: i64,
     /// The first stage reads global memory, the last one writes it.
     pub direct: bool,
+    /// The digit that neighbouring threads spell at each stage, where it is not the default's.
+    pub leading: Vec<Option<usize>>,
 }
 
 impl<'a> Line<'a> {
@@ -88,7 +91,8 @@ impl<'a> Line<'a> {
         let stages = vec![(0..part.radices.len()).collect()];
         let first = places.parts[own].first;
         let digits = Digits::new(all, stages);
-        Self { part, digits, strides, index, frequency, first, direct }
+        let leading = places.parts[own].leading.clone();
+        Self { part, digits, strides, index, frequency, first, direct, leading }
     }
 
     pub fn stages(&self) -> usize {
@@ -97,11 +101,6 @@ impl<'a> Line<'a> {
 
     pub fn convolves(&self) -> bool {
         self.part.kind != PartKind::MixedRadix
-    }
-
-    /// The layout of each stage.
-    pub fn layouts(&self) -> impl Iterator<Item = Layout> + '_ {
-        (0..self.stages()).map(|stage| self.layout(stage))
     }
 
     /// Neighbouring threads touch neighbouring elements: of global memory where it is touched, of a chirp's spectrum
@@ -119,7 +118,20 @@ impl<'a> Line<'a> {
         } else {
             self.digits.by_stride(&[Some(stage)], &self.strides)
         };
+        let order = self.leading[stage].map_or(order.clone(), |digit| led_by(digit, &order));
         Layout { register: Some(stage), order, block: None, pair: None }
+    }
+
+    /// Whether a stage's threads may come in any order: it touches neither global memory nor a spectrum.
+    pub fn is_free(&self, stage: usize) -> bool {
+        let last = stage + 1 == self.stages();
+        !(self.direct && (stage == 0 || last) || last && self.convolves())
+    }
+
+    /// How often a stage touches each of its points in shared memory.
+    pub fn touches(&self, stage: usize) -> u32 {
+        let ways = if self.convolves() && stage + 1 < self.stages() { 4 } else { 2 };
+        if self.direct && stage == 0 { ways / 2 } else { ways }
     }
 
     /// Padded: points that are not there, and outputs that nobody wants.

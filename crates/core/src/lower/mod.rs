@@ -26,6 +26,7 @@ pub mod tile;
 pub mod twiddle;
 mod twos;
 mod walk;
+mod wavefronts;
 pub(crate) mod wide;
 mod window;
 mod writes;

@@ -1,12 +1,16 @@
 //! Where the elements of an axis of coprime parts stand in shared memory: strides of the digits of every part's
-//! stages, chosen by counting bank conflicts of every stage and of the permuted ends.
+//! stages, and which of them neighbouring threads spell, chosen by counting bank conflicts of every stage and of the
+//! permuted ends.
+
+use std::collections::HashMap;
 
 use crate::pass::{Coordinate, CoprimePart, PartKind};
 use crate::tables;
 
 use super::digits::{Digit, Digits};
-use super::exchange::{BANK_ROW, wavefronts};
-use super::line::{Line, StagedDim};
+use super::exchange::BANK_ROW;
+use super::line::StagedDim;
+use super::wavefronts::{Samples, Stages};
 
 /// Where the tile's elements stand in shared memory.
 #[derive(Debug, Clone)]
@@ -28,6 +32,9 @@ pub(super) struct PartPlaces {
     pub strides: Vec<i64>,
     /// Where Rader's first point stands: behind the others.
     pub first: i64,
+    /// The digit of the part's line that neighbouring threads spell at each stage, where it is not that of the least
+    /// stride.
+    pub leading: Vec<Option<usize>>,
 }
 
 impl PartPlaces {
@@ -36,18 +43,31 @@ impl PartPlaces {
         self.strides.last().copied().unwrap_or(0)
     }
 
-    /// Place of a point; Rader's first one is counted last.
-    fn place(&self, point: u32) -> i64 {
-        let (mut rest, mut at) = (point, 0);
-        for (&radix, stride) in self.radices.iter().zip(&self.strides).rev() {
-            at += i64::from(rest % radix) * stride;
+    /// A point's digits, and one that says that it is Rader's first, which is counted last.
+    pub(super) fn digits(&self, point: u32) -> Vec<i64> {
+        let mut rest = point;
+        let digit = |radix: &u32| {
+            let digit = rest % radix;
             rest /= radix;
+            i64::from(digit)
+        };
+        let mut digits: Vec<i64> = self.radices.iter().rev().map(digit).collect();
+        digits.reverse();
+        if rest > 0 {
+            digits.fill(0);
         }
-        if rest > 0 { self.first } else { at }
+        digits.push(i64::from(rest > 0));
+        digits
     }
 }
 
 impl Places {
+    /// Strides of all parts' digits, each with the place of a first point behind, and of the repeated dimensions.
+    fn flat(&self) -> Vec<i64> {
+        let parts = self.parts.iter().flat_map(|part| part.strides.iter().chain([&part.first]));
+        parts.chain(&self.batch).copied().collect()
+    }
+
     /// The parts as the tables of places want them.
     pub fn coordinates(&self, parts: &[CoprimePart]) -> [Coordinate; 3] {
         let mut all = [Coordinate::NONE; 3];
@@ -96,32 +116,27 @@ pub(super) fn arrange(
             }
         }
     }
-    let points = points(parts);
     let packed = f64::from(whole.elements()) * parts[0].room() as f64 / parts[0].n as f64;
     let length = if packed * complex_bytes as f64 > LARGE { LARGE_LENGTH } else { LENGTH };
-    let cost = |places: &Places| {
-        let between: u64 = (0..parts.len())
-            .map(|own| {
-                let line = Line::of((dims, parts), own, places, batch);
-                line.layouts()
-                    .map(|layout| wavefronts(&line.digits, &layout, &line.strides, threads, complex_bytes).0)
-                    .sum::<u64>()
-            })
-            .sum();
-        let ends: u64 = (points.iter().zip([false, true]))
-            .filter(|(points, _)| !points.is_empty())
-            .map(|(points, output)| permuted_wavefronts(points, output, whole, places, complex_bytes))
-            .sum();
-        (between + ends) as f64 * (1.0 + length * places.len as f64 / packed)
+    let mut stages = Stages { dims, parts, batch, threads, complex_bytes, known: HashMap::new() };
+    let unpadded = nested(parts, batch, &[], &[]);
+    let ends: Vec<Samples> = (points(parts).iter().zip([false, true]))
+        .filter(|(points, _)| !points.is_empty())
+        .map(|(points, output)| Samples::of_end(points, output, (whole, &unpadded), complex_bytes))
+        .collect();
+    let mut cost = |places: &mut Places| {
+        let between = stages.lead(places);
+        let strides = places.flat();
+        let ends: f64 = ends.iter().map(|end| end.wavefronts(&strides)).sum();
+        (between + ends) * (1.0 + length * places.len as f64 / packed)
     };
     let lanes = (BANK_ROW / complex_bytes) as i64;
     let mut best: Option<(f64, Places)> = None;
     for order in orders {
         // One pad after the other, as long as one of them helps.
         let mut pads = vec![0; batch.len() + parts.iter().map(|part| part.radices.len()).sum::<usize>()];
-        let packed = nested(parts, batch, &order, &pads);
-        let mut least = cost(&packed);
-        let mut found = packed;
+        let mut found = nested(parts, batch, &order, &pads);
+        let mut least = cost(&mut found);
         for _ in 0..SWEEPS {
             let before = least;
             for at in (0..pads.len()).rev() {
@@ -129,11 +144,11 @@ pub(super) fn arrange(
                 let mut kept = known;
                 for pad in (0..lanes).filter(|&pad| pad != known) {
                     pads[at] = pad;
-                    let places = nested(parts, batch, &order, &pads);
+                    let mut places = nested(parts, batch, &order, &pads);
                     if places.len > most {
                         break;
                     }
-                    let cost = cost(&places);
+                    let cost = cost(&mut places);
                     if cost < least {
                         (least, found, kept) = (cost, places, pad);
                     }
@@ -158,6 +173,7 @@ fn nested(parts: &[CoprimePart], batch: &[Digit], order: &[Unit], pads: &[i64]) 
         radices: part.radices.clone(),
         strides: vec![0; part.radices.len()],
         first: 0,
+        leading: vec![None; part.radices.len()],
     };
     let mut places = Places { parts: parts.iter().map(empty).collect(), batch: vec![0; batch.len()], len: 1 };
     let mut pads = pads.iter();
@@ -223,39 +239,3 @@ pub(crate) fn alone(parts: &[CoprimePart]) -> Option<&CoprimePart> {
     }
 }
 
-/// Wavefronts of the permuted way in or out, for as many warps as [`wavefronts`] looks at.
-fn permuted_wavefronts(
-    points: &[Vec<u32>],
-    output: bool,
-    whole: &Digits,
-    places: &Places,
-    complex_bytes: u64,
-) -> u64 {
-    let lanes = (BANK_ROW / complex_bytes) as usize;
-    let order = whole.by_stride(&[], &whole.weights(|digit| if output { digit.os } else { digit.is }));
-    let total = whole.elements() as usize;
-    let place = |element: usize| -> i64 {
-        let mut rest = element;
-        let mut at = 0;
-        for &d in &order {
-            let digit = &whole.all[d];
-            let index = rest % digit.size as usize;
-            rest /= digit.size as usize;
-            at += match digit.batch {
-                // The axis is the first digit, the repeated dimensions follow in their order.
-                Some(_) => places.batch[d - 1] * index as i64,
-                None => points.iter().zip(&places.parts).map(|(own, part)| part.place(own[index])).sum(),
-            };
-        }
-        at
-    };
-    let starts = [0, total / 3 / lanes * lanes, total / 2 / lanes * lanes];
-    let warp = |start: usize| {
-        let mut per_bank = vec![0_u64; lanes];
-        for element in start..(start + lanes).min(total) {
-            per_bank[place(element) as usize % lanes] += 1;
-        }
-        per_bank.into_iter().max().unwrap_or(0)
-    };
-    starts.into_iter().map(warp).sum()
-}
