@@ -168,7 +168,7 @@ pub(crate) fn padded_copies(instructions: f64) -> f64 {
 /// Points that the folds of a pass hold beside the tile, or in its place.
 fn staged(pass: &Pass, useful: u64) -> u64 {
     let ends = if pass.axes.is_empty() { 0 } else { pass.ends.iter().flatten().count() as u64 };
-    let coprime = pass.axes.iter().any(|axis| matches!(axis.method, Method::Coprime(_)));
+    let coprime = pass.axes.iter().any(|axis| !axis.method.in_place().is_empty());
     useful * if coprime { ends } else { ends.min(1) }
 }
 
@@ -189,6 +189,8 @@ pub struct Model<'a> {
     stages: Vec<Stage>,
     /// Times that the tile's points go to permuted places, or come from there.
     permutations: f64,
+    /// The first stage runs on what comes from memory, before the tile goes to its places.
+    decimated: bool,
     /// Points of the longest part of a convolution.
     longest: u64,
     /// Multiplied by twiddles on the way out.
@@ -218,15 +220,18 @@ impl<'a> Model<'a> {
         let mut stages = Vec::new();
         let mut permutations = 0.0;
         let mut longest = 0;
+        let mut decimated = false;
         for axis in &pass.axes {
             let (own, points) = (axis.method.stages(), axis.method.points());
             let share = |stage: Stage| Stage { points: elements * stage.points / points, ..stage };
             stages.extend(own.into_iter().map(share));
-            if let Method::Coprime(parts) = &axis.method {
+            let parts = axis.method.in_place();
+            if !parts.is_empty() {
                 if parts.iter().any(|part| part.radices.len() > MAX_STAGES) {
                     return None;
                 }
-                permutations += if places::alone(parts).is_some() { 0.0 } else { 2.0 };
+                decimated |= matches!(axis.method, Method::Decimated { .. });
+                permutations += if !decimated && places::alone(parts).is_some() { 0.0 } else { 2.0 };
                 longest = parts.iter().map(CoprimePart::points).fold(longest, u64::max);
             }
         }
@@ -245,6 +250,7 @@ impl<'a> Model<'a> {
                 || pass.windows.iter().flatten().any(|own| own.mirror.is_none()),
             stages,
             permutations,
+            decimated,
             longest,
             useful: useful as f64 / f64::from(cluster),
             aside: pass.axes.iter().map(|axis| convolution::aside(axis, batch)).max().unwrap_or(0),

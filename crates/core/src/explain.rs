@@ -265,6 +265,7 @@ fn method(pass: &Pass) -> String {
             match &axis.method {
                 Method::MixedRadix(_) => format!("{} = {stages}", axis.dim.n),
                 Method::Coprime(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" with "),
+                Method::Decimated { radix, part: rows } => format!("{radix} before {}", part(rows)),
             }
         })
         .collect();

@@ -204,7 +204,7 @@ impl Pass {
                 [part] if part.kind == PartKind::Filter => Some(part.radices.clone()),
                 _ => None,
             },
-            Method::MixedRadix(_) => None,
+            Method::MixedRadix(_) | Method::Decimated { .. } => None,
         };
         let all: Option<Vec<_>> = self.axes.iter().map(radices).collect();
         let radices = all.filter(|axes| axes.len() > 1)?.concat();

@@ -45,6 +45,14 @@ pub enum Plan {
     },
     /// Coprime parts as the dimensions of one transform, without twiddles between them (Good 1958, Thomas 1963).
     PrimeFactor(Vec<Plan>),
+    /// One codelet of points that stand far apart, twiddles, and the transforms of as many rows, which convolve
+    /// (decimation in frequency, Gentleman and Sande 1966): the codelet runs on what comes from memory.
+    Decimated {
+        /// Points of the codelet.
+        radix: u32,
+        /// The transform of each row.
+        rows: Box<Plan>,
+    },
 }
 
 /// Points of the shortest convolution with a chirp of length `n`: it takes the chirp at `1 - n` to `n - 1`, but at both
@@ -63,6 +71,7 @@ impl Plan {
             }
             Self::Bluestein { n, .. } => *n,
             Self::Rader { p, .. } => *p,
+            Self::Decimated { radix, rows } => u64::from(*radix) * rows.len(),
         }
     }
 
@@ -74,12 +83,22 @@ impl Plan {
     /// Passes over memory that it takes when each on-chip part is one.
     pub fn passes(&self) -> u64 {
         match self {
-            Self::MixedRadix(_) | Self::Rader { .. } | Self::PrimeFactor(_) => 1,
+            Self::MixedRadix(_) | Self::Rader { .. } | Self::PrimeFactor(_) | Self::Decimated { .. } => 1,
             Self::Split(parts) | Self::InPlace { parts, .. } => parts.iter().map(Self::passes).sum(),
             Self::Bluestein { inner, .. } => match **inner {
                 Self::MixedRadix(_) => 1,
                 _ => 2 * inner.passes() - 1,
             },
+        }
+    }
+
+    /// Whether it is one convolution whose stages are on the chip.
+    pub(crate) fn convolves_on_chip(&self) -> bool {
+        match self {
+            Self::Bluestein { inner, .. } | Self::Rader { inner, .. } => {
+                matches!(**inner, Self::MixedRadix(_))
+            }
+            _ => false,
         }
     }
 
@@ -96,6 +115,11 @@ impl Plan {
             Self::Bluestein { n, inner } => bluestein(x, *n, inner),
             Self::Rader { p, inner } => rader(x, *p, inner),
             Self::PrimeFactor(parts) => prime_factor(x, parts),
+            Self::Decimated { radix, rows } => {
+                split(x, 2, &|i, y| if i == 0 { direct(y, *radix) } else { rows.evaluate(y) }, &|i| {
+                    if i == 0 { u64::from(*radix) } else { rows.len() }
+                })
+            }
         }
     }
 }

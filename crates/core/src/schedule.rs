@@ -276,7 +276,7 @@ impl Scheduler<'_> {
         dst: &Place,
     ) -> Result<(), Error> {
         match plan {
-            Plan::MixedRadix(_) | Plan::Rader { .. } | Plan::PrimeFactor(_) => {
+            Plan::MixedRadix(_) | Plan::Rader { .. } | Plan::PrimeFactor(_) | Plan::Decimated { .. } => {
                 let pass = self.single(d, on_chip_method(plan), lengths, src, dst);
                 self.passes.push(pass);
             }

@@ -4,7 +4,7 @@
 
 use super::{Model, Occupancy, radix};
 use crate::lower::PIECE;
-use crate::pass::{Axis, Method, PartKind, Stage};
+use crate::pass::{Axis, PartKind, Stage};
 
 /// Instructions of a step for one point beside arithmetic: shared memory both ways, addresses.
 pub(super) const STEP: f64 = 9.5;
@@ -79,7 +79,8 @@ impl Model<'_> {
         let ends = |held: u32| if self.permutations > 0.0 { (2 * words + 1) * held + BESIDE } else { 0 };
         let full =
             lean.max(ends(flat)) + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32 + 20 * words;
-        let short = self.permutations > 0.0 && self.longest <= STAYING_POINTS && self.staged == 0;
+        let short =
+            self.permutations > 0.0 && !self.decimated && self.longest <= STAYING_POINTS && self.staged == 0;
         let stays = short && full <= STAYING_REGISTERS.min(file);
         // What is taken of the file leaves the assembler a margin, so that it need not spill.
         let most = limits.registers_per_thread.min(file * 4 / 5);
@@ -131,13 +132,15 @@ impl Model<'_> {
         let permuted = f64::from(u8::from(self.permutations > 0.0));
         let (mut issue, mut waits) = (PERMUTED * permuted, PERMUTED_WAITS * permuted);
         let mut odd = 0;
-        for &Stage { radix, ways, points } in &self.stages {
+        for (i, &Stage { radix, ways, points }) in self.stages.iter().enumerate() {
             let (ways, groups) = (f64::from(ways), points as f64 / f64::from(radix));
             let slots = (groups / f64::from(threads)).ceil();
             let paid = ways * slots * lanes * f64::from(radix) / self.useful;
             let work = if self.pairs { radix::PAIRED / 2.0 } else { 1.0 };
-            issue += paid * (work * radix::facts(radix).convolved + STEP);
-            let [step, warp, group, point] = WAITS;
+            // What runs on its way to its places has no step of its own.
+            let own = if self.decimated && i == 0 { 0.0 } else { 1.0 };
+            issue += paid * (work * radix::facts(radix).convolved + own * STEP);
+            let [step, warp, group, point] = WAITS.map(|wait| own * wait);
             waits += ways * (step + warp * warps + slots * (group + point * f64::from(radix)));
             odd += u32::from(!radix.is_power_of_two());
         }
@@ -167,7 +170,7 @@ impl Model<'_> {
 
 /// Points that Rader's rows hold beside their convolutions: the first of each.
 pub(super) fn aside(axis: &Axis, batch: &[u64]) -> u64 {
-    let Method::Coprime(parts) = &axis.method else { return 0 };
+    let parts = axis.method.in_place();
     let rows: u64 = batch.iter().product::<u64>() * axis.dim.n;
     parts.iter().filter(|part| part.kind == PartKind::Rader).map(|part| rows / part.n).max().unwrap_or(0)
 }

@@ -13,7 +13,8 @@ use super::digits::Digit;
 use super::in_place::swapped;
 use super::layout::{Layout, Linear};
 use super::line::{Line, StagedDim};
-use super::places::{Places, alone, arrange};
+use super::places::{Places, Wanted, alone, arrange, end_digits};
+use super::wavefronts::{Samples, Stages};
 use super::{Held, Lowering, Slot};
 
 /// Slots of a piece, where permuted ends take the tile piece by piece.
@@ -26,7 +27,20 @@ impl Lowering<'_> {
         let bytes = self.pass.precision.complex_bytes();
         let most = u64::from(self.shared_limit) / bytes;
         let dims = self.staged_dims();
-        let places = arrange((&dims, parts), &whole, &batch, self.threads.count, bytes, most as i64);
+        let threads = self.threads.count;
+        let stages = Stages::new((&dims, parts), 0, &batch, threads, bytes);
+        let end = |(digits, output): (&Vec<Vec<i64>>, bool)| {
+            let order =
+                whole.by_stride(&[], &whole.weights(|digit| if output { digit.os } else { digit.is }));
+            // The axis is the first digit, the repeated dimensions follow in their order.
+            Samples::of((&whole, &order), whole.elements(), bytes, 1.0, |index, all| {
+                all.extend(&digits[index[0] as usize]);
+                all.extend(index[1..].iter().map(|&i| i64::from(i)));
+            })
+        };
+        let ends = end_digits(parts).iter().zip([false, true]).map(end).collect();
+        let packed = f64::from(whole.elements()) * parts[0].room() as f64 / parts[0].n as f64;
+        let places = arrange(Wanted { stages, ends, packed, even: parts.len() > 1, most: most as i64 });
         let load = Layout {
             register: None,
             order: whole.by_stride(&[], &whole.weights(|digit| digit.is)),
@@ -34,7 +48,7 @@ impl Lowering<'_> {
             pair: None,
         };
         if alone(parts).is_some() {
-            return self.transform_parts(parts, &places, &batch);
+            return self.transform_parts(parts, 0, &places, &batch);
         }
         let Some((tiles, blocks)) = self.turns else {
             return self.coprime_tile(parts, &places, &batch, &load, None);
@@ -60,7 +74,7 @@ impl Lowering<'_> {
     }
 
     /// Slots that a thread holds at once on the permuted ways.
-    fn pieces(&self, layout: &Layout) -> Vec<Range<u32>> {
+    pub(super) fn pieces(&self, layout: &Layout) -> Vec<Range<u32>> {
         let slots = layout.slots(&self.digits, self.threads.count);
         let piece = if self.piecewise { PIECE } else { slots.max(1) };
         (0..slots).step_by(piece as usize).map(|first| first..(first + piece).min(slots)).collect()
@@ -86,7 +100,7 @@ impl Lowering<'_> {
             }
             self.permuted((coordinates, false), places, (load, piece), Some(held));
         }
-        self.transform_parts(parts, places, batch);
+        self.transform_parts(parts, 0, places, batch);
         self.b.barrier();
         self.index_anew();
         let strides = self.digits.weights(|digit| digit.os);
@@ -106,17 +120,23 @@ impl Lowering<'_> {
     }
 
     /// The pass's axes, with the stages of each.
-    fn staged_dims(&self) -> Vec<StagedDim> {
+    pub(super) fn staged_dims(&self) -> Vec<StagedDim> {
         let dim = |axis: &Axis| StagedDim { dim: axis.dim, stages: axis.method.stages().len() };
         self.pass.axes.iter().map(dim).collect()
     }
 
-    /// Every part, one after the other.
-    fn transform_parts(&mut self, parts: &[CoprimePart], places: &Places, batch: &[Digit]) {
+    /// Every part from the `first` on, one after the other.
+    pub(super) fn transform_parts(
+        &mut self,
+        parts: &[CoprimePart],
+        first: usize,
+        places: &Places,
+        batch: &[Digit],
+    ) {
         let space = self.tile_space(places);
         let dims = self.staged_dims();
         self.direction = Direction::Forward;
-        for own in 0..parts.len() {
+        for own in first..parts.len() {
             let line = Line::of((&dims, parts), own, places, batch);
             self.in_place(space, &line);
         }
@@ -151,7 +171,7 @@ impl Lowering<'_> {
         (at, row)
     }
 
-    fn tile_space(&mut self, places: &Places) -> Space {
+    pub(super) fn tile_space(&mut self, places: &Places) -> Space {
         let len = 2 * places.len as u32;
         let space = *self.shared.get_or_insert_with(|| self.b.shared("tile", self.real, len));
         self.b.grow_shared(space, len);
@@ -203,6 +223,6 @@ impl Lowering<'_> {
 }
 
 /// Exchanges real and imaginary parts.
-fn swap(held: &mut Held) {
+pub(super) fn swap(held: &mut Held) {
     held.iter_mut().flatten().for_each(|x| *x = swapped(*x));
 }

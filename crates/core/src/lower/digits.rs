@@ -114,7 +114,12 @@ impl Digits {
         let mut all = Vec::new();
         let mut stages = Vec::new();
         for (index, axis) in pass.axes.iter().enumerate() {
-            let points = axis.method.points();
+            let decimated = match &axis.method {
+                Method::Decimated { radix, part } => Some([*radix, part.n as u32]),
+                _ => None,
+            };
+            let radices = decimated.as_ref().map_or(axis.method.radices(), |radices| radices);
+            let points = if decimated.is_some() { axis.dim.n } else { axis.method.points() };
             let mut done = 1;
             let mut own = Vec::new();
             if matches!(axis.method, Method::Coprime(_)) {
@@ -124,7 +129,7 @@ impl Digits {
             let mut digits = axis.digits().iter();
             // The digit of the index that stages are in, its points, and those that are done.
             let (mut digit, mut size, mut inside) = (&axis.dim, points, 1);
-            for &radix in axis.method.radices() {
+            for &radix in radices {
                 if let Some(next) = (done == 1 || inside == size).then(|| digits.next()).flatten() {
                     let only = axis.digits.is_empty();
                     (digit, size, inside) = (next, if only { points } else { next.n }, 1);
@@ -150,7 +155,8 @@ impl Digits {
                 inside *= u64::from(radix);
                 done *= u64::from(radix);
             }
-            stages.push(own);
+            // The digits of rows are not those of their stages.
+            stages.push(if decimated.is_some() { Vec::new() } else { own });
         }
         for (index, (dim, &size)) in pass.batch.iter().zip(&tile.batch).enumerate() {
             if size > 1 {

@@ -46,7 +46,7 @@ impl<'a> Line<'a> {
         let part = &parts[own];
         let direct = alone(parts).is_some();
         let mut all = Vec::new();
-        let mut strides = places.parts[own].strides.clone();
+        let strides = places.line_strides(own);
         let (mut index, mut frequency) = (Vec::new(), Vec::new());
         let (mut axis, mut begun, mut done) = (0, 0, 1);
         let points = |begun: usize, stages: usize| {
@@ -77,15 +77,9 @@ impl<'a> Line<'a> {
                 ..Digit::STILL
             });
         }
-        let others = parts.iter().zip(&places.parts).enumerate().filter(|&(i, _)| i != own);
-        for (_, (other, place)) in others {
-            all.push(Digit { size: other.n as u32, ..Digit::STILL });
-            strides.push(place.stride());
-        }
-        for (digit, &stride) in batch.iter().zip(&places.batch) {
-            all.push(*digit);
-            strides.push(stride);
-        }
+        let others = parts.iter().enumerate().filter(|&(i, _)| i != own);
+        all.extend(others.map(|(_, other)| Digit { size: other.n as u32, ..Digit::STILL }));
+        all.extend(batch);
         index.resize(all.len(), 0);
         frequency.resize(all.len(), 0);
         let stages = vec![(0..part.radices.len()).collect()];
@@ -122,10 +116,12 @@ impl<'a> Line<'a> {
         Layout { register: Some(stage), order, block: None, pair: None }
     }
 
-    /// Whether a stage's threads may come in any order: it touches neither global memory nor a spectrum.
-    pub fn is_free(&self, stage: usize) -> bool {
-        let last = stage + 1 == self.stages();
-        !(self.direct && (stage == 0 || last) || last && self.convolves())
+    /// Whether neighbouring threads may spell a digit at a stage. None but the default's where global memory is touched;
+    /// none of the part's own where a spectrum is, which is the same in every row.
+    pub fn may_lead(&self, digit: usize, stage: usize) -> bool {
+        let (last, own) = (stage + 1 == self.stages(), digit < self.stages());
+        let touches = self.direct && (stage == 0 || (last && !self.padded()));
+        !touches && !(last && self.convolves() && own)
     }
 
     /// How often a stage touches each of its points in shared memory.

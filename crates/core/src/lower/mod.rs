@@ -5,6 +5,7 @@ mod caching;
 pub mod cluster;
 mod coprime;
 pub mod dealt;
+mod decimated;
 pub mod digits;
 pub mod exchange;
 mod filter;
@@ -259,6 +260,11 @@ impl<'a> Lowering<'a> {
             && let Method::Coprime(parts) = &axis.method
         {
             return self.run_coprime(parts);
+        }
+        if let [axis] = &pass.axes[..]
+            && let Method::Decimated { radix, part } = &axis.method
+        {
+            return self.run_decimated(*radix, part);
         }
         let stages = self.stages();
         let first = stages.first().map(|stage| self.register(*stage));

@@ -2,14 +2,11 @@
 //! stages, and which of them neighbouring threads spell, chosen by counting bank conflicts of every stage and of the
 //! permuted ends.
 
-use std::collections::HashMap;
-
 use crate::pass::{Coordinate, CoprimePart, PartKind};
 use crate::tables;
 
-use super::digits::{Digit, Digits};
+use super::digits::Digit;
 use super::exchange::BANK_ROW;
-use super::line::StagedDim;
 use super::wavefronts::{Samples, Stages};
 
 /// Where the tile's elements stand in shared memory.
@@ -44,7 +41,7 @@ impl PartPlaces {
     }
 
     /// A point's digits, and one that says that it is Rader's first, which is counted last.
-    pub(super) fn digits(&self, point: u32) -> Vec<i64> {
+    fn digits(&self, point: u32) -> Vec<i64> {
         let mut rest = point;
         let digit = |radix: &u32| {
             let digit = rest % radix;
@@ -62,6 +59,24 @@ impl PartPlaces {
 }
 
 impl Places {
+    /// Every point at the same place.
+    pub fn still(parts: &[CoprimePart], batch: &[Digit]) -> Self {
+        let part = |part: &CoprimePart| PartPlaces {
+            radices: part.radices.clone(),
+            strides: vec![0; part.radices.len()],
+            first: 0,
+            leading: vec![None; part.radices.len()],
+        };
+        Self { parts: parts.iter().map(part).collect(), batch: vec![0; batch.len()], len: 1 }
+    }
+
+    /// Strides of a part's own digits, of the other parts, and of the repeated dimensions.
+    pub fn line_strides(&self, own: usize) -> Vec<i64> {
+        let others =
+            self.parts.iter().enumerate().filter(|&(i, _)| i != own).map(|(_, other)| other.stride());
+        self.parts[own].strides.iter().copied().chain(others).chain(self.batch.iter().copied()).collect()
+    }
+
     /// Strides of all parts' digits, each with the place of a first point behind, and of the repeated dimensions.
     fn flat(&self) -> Vec<i64> {
         let parts = self.parts.iter().flat_map(|part| part.strides.iter().chain([&part.first]));
@@ -95,16 +110,25 @@ enum Unit {
     Part(usize),
 }
 
+/// What is to be arranged.
+pub(super) struct Wanted<'a> {
+    /// The stages in shared memory.
+    pub stages: Stages<'a>,
+    /// The permuted ways in and out.
+    pub ends: Vec<Samples>,
+    /// Points that the tile takes without pads.
+    pub packed: f64,
+    /// Whether each part is a number to the others, whose digits stand evenly.
+    pub even: bool,
+    /// Elements at most.
+    pub most: i64,
+}
+
 /// Strides with the fewest bank conflicts for their length: repeated dimensions inside or outside of the parts, and
-/// pads between the digits. Those that span more than `most` elements only where none is shorter.
-pub(super) fn arrange(
-    (dims, parts): (&[StagedDim], &[CoprimePart]),
-    whole: &Digits,
-    batch: &[Digit],
-    threads: u32,
-    complex_bytes: u64,
-    most: i64,
-) -> Places {
+/// pads between the digits. Those that span more than there is room for only where none is shorter.
+pub(super) fn arrange(wanted: Wanted<'_>) -> Places {
+    let Wanted { mut stages, ends, packed, even, most } = wanted;
+    let (parts, batch, complex_bytes) = (stages.parts, stages.batch, stages.complex_bytes);
     let repeated: Vec<Unit> = (0..batch.len()).map(Unit::Batch).collect();
     let rising: Vec<Unit> = (0..parts.len()).map(Unit::Part).collect();
     let falling: Vec<Unit> = rising.iter().rev().copied().collect();
@@ -116,27 +140,26 @@ pub(super) fn arrange(
             }
         }
     }
-    let packed = f64::from(whole.elements()) * parts[0].room() as f64 / parts[0].n as f64;
     let length = if packed * complex_bytes as f64 > LARGE { LARGE_LENGTH } else { LENGTH };
-    let mut stages = Stages { dims, parts, batch, threads, complex_bytes, known: HashMap::new() };
-    let unpadded = nested(parts, batch, &[], &[]);
-    let ends: Vec<Samples> = (points(parts).iter().zip([false, true]))
-        .filter(|(points, _)| !points.is_empty())
-        .map(|(points, output)| Samples::of_end(points, output, (whole, &unpadded), complex_bytes))
-        .collect();
-    let mut cost = |places: &mut Places| {
+    let least: f64 = ends.iter().map(Samples::least).sum();
+    let mut cost = |places: &mut Places, known: f64| {
         let between = stages.lead(places);
+        let long = 1.0 + length * places.len as f64 / packed;
+        // What is worse at the best is not looked at.
+        if (between + least) * long >= known {
+            return known;
+        }
         let strides = places.flat();
         let ends: f64 = ends.iter().map(|end| end.wavefronts(&strides)).sum();
-        (between + ends) * (1.0 + length * places.len as f64 / packed)
+        (between + ends) * long
     };
     let lanes = (BANK_ROW / complex_bytes) as i64;
     let mut best: Option<(f64, Places)> = None;
     for order in orders {
         // One pad after the other, as long as one of them helps.
         let mut pads = vec![0; batch.len() + parts.iter().map(|part| part.radices.len()).sum::<usize>()];
-        let mut found = nested(parts, batch, &order, &pads);
-        let mut least = cost(&mut found);
+        let mut found = nested((parts, even), batch, &order, &pads);
+        let mut least = cost(&mut found, f64::INFINITY);
         for _ in 0..SWEEPS {
             let before = least;
             for at in (0..pads.len()).rev() {
@@ -144,11 +167,11 @@ pub(super) fn arrange(
                 let mut kept = known;
                 for pad in (0..lanes).filter(|&pad| pad != known) {
                     pads[at] = pad;
-                    let mut places = nested(parts, batch, &order, &pads);
+                    let mut places = nested((parts, even), batch, &order, &pads);
                     if places.len > most {
                         break;
                     }
-                    let cost = cost(&mut places);
+                    let cost = cost(&mut places, least);
                     if cost < least {
                         (least, found, kept) = (cost, places, pad);
                     }
@@ -166,16 +189,10 @@ pub(super) fn arrange(
     best.expect("one arrangement is always tried").1
 }
 
-/// Units one around the other, every digit padded by its own number of elements. Several parts stand evenly, as
-/// each of them is a number to the others.
-fn nested(parts: &[CoprimePart], batch: &[Digit], order: &[Unit], pads: &[i64]) -> Places {
-    let empty = |part: &CoprimePart| PartPlaces {
-        radices: part.radices.clone(),
-        strides: vec![0; part.radices.len()],
-        first: 0,
-        leading: vec![None; part.radices.len()],
-    };
-    let mut places = Places { parts: parts.iter().map(empty).collect(), batch: vec![0; batch.len()], len: 1 };
+/// Units one around the other, every digit padded by its own number of elements; those of parts that stand evenly only
+/// as a whole.
+fn nested((parts, even): (&[CoprimePart], bool), batch: &[Digit], order: &[Unit], pads: &[i64]) -> Places {
+    let mut places = Places::still(parts, batch);
     let mut pads = pads.iter();
     let mut padded = |stride: i64| stride + pads.next().unwrap_or(&0);
     for &unit in order {
@@ -193,7 +210,7 @@ fn nested(parts: &[CoprimePart], batch: &[Digit], order: &[Unit], pads: &[i64]) 
                     strides.push(next);
                     last += i64::from(radix - 1) * next;
                     next *= i64::from(radix);
-                    if parts.len() == 1 && strides.len() < part.radices.len() {
+                    if !even && strides.len() < part.radices.len() {
                         next = padded(next);
                     }
                 }
@@ -208,12 +225,26 @@ fn nested(parts: &[CoprimePart], batch: &[Digit], order: &[Unit], pads: &[i64]) 
     places
 }
 
+/// The digits of each index's points, counted in their order on the chip: of every part, on the way in, on the way out.
+/// None where nothing is permuted.
+pub(super) fn end_digits(parts: &[CoprimePart]) -> Vec<Vec<Vec<i64>>> {
+    let unpadded = nested((parts, true), &[], &[], &[]);
+    let spelt = |points: &Vec<Vec<u32>>| {
+        let count = points.first().map_or(0, Vec::len);
+        let digits = |index: usize| {
+            points.iter().zip(&unpadded.parts).flat_map(move |(own, part)| part.digits(own[index]))
+        };
+        (0..count).map(|index| digits(index).collect()).collect()
+    };
+    points(parts).iter().filter(|points| !points.is_empty()).map(spelt).collect()
+}
+
 /// Each index's point of every part, counted in its order on the chip: on the way in, on the way out.
 fn points(parts: &[CoprimePart]) -> [Vec<Vec<u32>>; 2] {
     if alone(parts).is_some() {
         return [Vec::new(), Vec::new()];
     }
-    let whole = nested(parts, &[], &[], &[]);
+    let whole = nested((parts, true), &[], &[], &[]);
     [false, true].map(|output| {
         let point = |own: usize| {
             let mut strides = vec![1; parts[own].radices.len()];
@@ -238,4 +269,3 @@ pub(crate) fn alone(parts: &[CoprimePart]) -> Option<&CoprimePart> {
         _ => None,
     }
 }
-

@@ -12,6 +12,13 @@ pub enum Method {
     /// Coprime parts one after another, each over all others as repeated dimensions; indices are permuted on
     /// the way in and out.
     Coprime(Vec<CoprimePart>),
+    /// A codelet as the points come in, twiddles, and a convolution of each of as many rows.
+    Decimated {
+        /// Points of the codelet.
+        radix: u32,
+        /// What transforms a row.
+        part: CoprimePart,
+    },
 }
 
 /// One of the coprime parts of a length.
@@ -80,7 +87,7 @@ impl Method {
     pub fn radices(&self) -> &[u32] {
         match self {
             Self::MixedRadix(radices) => radices,
-            Self::Coprime(_) => &[],
+            Self::Coprime(_) | Self::Decimated { .. } => &[],
         }
     }
 
@@ -92,6 +99,7 @@ impl Method {
                 let n: u64 = parts.iter().map(|part| part.n).product();
                 parts.iter().map(|part| n / part.n * part.room()).max().unwrap_or(n)
             }
+            Self::Decimated { radix, part } => u64::from(*radix) * part.room(),
         }
     }
 
@@ -110,6 +118,19 @@ impl Method {
                     .flat_map(|part| of(&part.radices, ways(part), n / part.n * part.points()))
                     .collect()
             }
+            Self::Decimated { radix, part } => {
+                let rows = u64::from(*radix);
+                [of(&[*radix], 1, rows * part.n), of(&part.radices, 2, rows * part.points())].concat()
+            }
+        }
+    }
+
+    /// The parts that stand in shared memory while stages run there.
+    pub fn in_place(&self) -> &[CoprimePart] {
+        match self {
+            Self::MixedRadix(_) => &[],
+            Self::Coprime(parts) => parts,
+            Self::Decimated { part, .. } => std::slice::from_ref(part),
         }
     }
 
@@ -118,6 +139,7 @@ impl Method {
         match self {
             Self::MixedRadix(_) => false,
             Self::Coprime(parts) => parts.iter().any(|part| part.kind != PartKind::MixedRadix),
+            Self::Decimated { .. } => true,
         }
     }
 }

@@ -25,6 +25,7 @@ impl fmt::Display for Plan {
                 write!(f, "(prime-factor")?;
                 parts.iter().try_for_each(|part| write!(f, " {part}"))?;
             }
+            Self::Decimated { radix, rows } => write!(f, "(decimated {radix} {rows}")?,
             Self::Bluestein { n, inner } => write!(f, "(bluestein {n} {inner}")?,
             Self::Rader { p, inner } => write!(f, "(rader {p} {inner}")?,
         }
@@ -84,6 +85,17 @@ pub enum ParsePlanError {
         /// Length of the other.
         b: u64,
     },
+    /// A codelet before rows that there is none of, or whose rows do not convolve.
+    #[error(
+        "at byte {at}: decimated {radix} takes the points of a codelet and a plan of rows that is one convolution, \
+         as in (decimated 10 (rader 131 (mixed-radix 26 5)))"
+    )]
+    NotDecimated {
+        /// Where.
+        at: usize,
+        /// Points of the codelet.
+        radix: u32,
+    },
     /// A length beyond what can be counted.
     #[error("the plan from byte {at} on has more points than 64 bits count")]
     TooLong {
@@ -132,6 +144,7 @@ fn length(plan: &Plan) -> Option<u64> {
             parts.iter().map(Plan::len).try_fold(1, u64::checked_mul)
         }
         Plan::Bluestein { n, .. } | Plan::Rader { p: n, .. } => Some(*n),
+        Plan::Decimated { radix, rows } => u64::from(*radix).checked_mul(rows.len()),
     }
 }
 
@@ -240,6 +253,15 @@ impl<'a> Parser<'a> {
                 }
                 Plan::PrimeFactor(parts)
             }
+            "decimated" => {
+                self.at += word.len();
+                let at = self.at;
+                let (radix, rows) = (self.number::<u32>()?, self.plan()?);
+                if !crate::codelet::has_codelet(radix.into()) || !rows.convolves_on_chip() {
+                    return Err(ParsePlanError::NotDecimated { at, radix });
+                }
+                Plan::Decimated { radix, rows: Box::new(rows) }
+            }
             "rader" => {
                 self.at += word.len();
                 let p = self.number::<u64>()?;
@@ -260,7 +282,9 @@ impl<'a> Parser<'a> {
                 Plan::Bluestein { n, inner }
             }
             _ => {
-                return Err(self.unexpected("mixed-radix, split, in-place, bluestein, rader or prime-factor"));
+                return Err(self.unexpected(
+                    "mixed-radix, split, in-place, bluestein, rader, prime-factor or decimated",
+                ));
             }
         };
         self.take(")", "\")\"")?;

@@ -26,6 +26,7 @@ fn falling(plan: &Plan) -> Plan {
             Plan::InPlace { parts: parts.iter().map(falling).collect(), early: early.clone() }
         }
         Plan::PrimeFactor(parts) => Plan::PrimeFactor(parts.iter().map(falling).collect()),
+        Plan::Decimated { radix, rows } => Plan::Decimated { radix: *radix, rows: inner(rows) },
         Plan::Bluestein { n, inner: plan } => Plan::Bluestein { n: *n, inner: inner(plan) },
         Plan::Rader { p, inner: plan } => Plan::Rader { p: *p, inner: inner(plan) },
     }

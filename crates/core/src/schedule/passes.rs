@@ -74,6 +74,7 @@ pub(crate) fn on_chip_method(plan: &Plan) -> Method {
             parts.sort_by_key(|part| part.kind != PartKind::Bluestein);
             Method::Coprime(parts)
         }
+        Plan::Decimated { radix, rows } => Method::Decimated { radix: *radix, part: part_of(rows) },
         Plan::Split(_) | Plan::InPlace { .. } => {
             unreachable!("solvers put only on-chip plans where one pass is asked for")
         }

@@ -3,6 +3,7 @@
 
 pub(crate) mod bluestein;
 pub(crate) mod cluster;
+mod decimated;
 mod in_place;
 pub(crate) mod mixed_radix;
 pub(crate) mod padding;
@@ -45,6 +46,7 @@ pub const SOLVERS: &[&dyn Solver] = &[
     &in_place::InPlace,
     &rader::Rader,
     &prime_factor::PrimeFactor,
+    &decimated::Decimated,
     &bluestein::Bluestein,
     &bluestein::LongBluestein,
 ];

@@ -91,7 +91,7 @@ impl Lowering<'_> {
 
     /// Whether the tile stays in shared memory while its stages run.
     pub(super) fn convolves_in_place(&self) -> bool {
-        self.pass.axes.iter().any(|axis| matches!(axis.method, crate::pass::Method::Coprime(_)))
+        self.pass.axes.iter().any(|axis| !axis.method.in_place().is_empty())
     }
 
     /// Brings lines from memory into the block's array.

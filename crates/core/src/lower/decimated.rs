@@ -1,0 +1,196 @@
+//! An axis whose points a codelet takes as they come from memory, each `n / radix` from the next; times twiddles they go
+//! to rows in shared memory, which a part convolves in place. Neighbouring results are of neighbouring rows, so they
+//! leave with few bank conflicts, wherever in its row the convolution has left them.
+
+use crate::codelet;
+use crate::kernel::{Cache, Cx, Space, Value};
+use crate::pass::{Coordinate, CoprimePart, PartKind, TableKind};
+use crate::problem::Direction;
+
+use super::coprime::swap;
+use super::digits::Digit;
+use super::layout::Layout;
+use super::places::{Places, Wanted, arrange, end_digits};
+use super::wavefronts::{Samples, Stages};
+use super::writes::Write;
+use super::{Held, Lowering, Slot};
+
+/// The digits of the axis: that of the codelet, and that within a row.
+const ROW: usize = 0;
+const POINT: usize = 1;
+
+/// The array of rows.
+struct Array<'p> {
+    space: Space,
+    places: &'p Places,
+    /// Where the points of a row stand, as tables want it: on the way in, on the way out.
+    tables: [TableKind; 2],
+}
+
+impl Lowering<'_> {
+    pub(super) fn run_decimated(&mut self, radix: u32, part: &CoprimePart) {
+        let rows = CoprimePart {
+            n: radix.into(),
+            kind: PartKind::MixedRadix,
+            chirp: None,
+            band: None,
+            radices: vec![radix],
+        };
+        let parts = [rows, part.clone()];
+        let batch: Vec<Digit> =
+            self.digits.all.iter().filter(|digit| digit.batch.is_some()).copied().collect();
+        let load = self.order_by(|digit| digit.is, Some(ROW));
+        let store = self.order_by(|digit| digit.os, None);
+        let places = self.arrange_rows(&parts, &batch, [&load, &store]);
+        let mut coordinates = [Coordinate::NONE; 3];
+        coordinates[0] = places.coordinates(&parts)[1];
+        let tables = [false, true].map(|output| TableKind::Places { parts: coordinates, output, next: 0 });
+        let array = Array { space: self.tile_space(&places), places: &places, tables };
+        let threads = self.threads;
+        // The inverse is the forward transform with real and imaginary parts changing places on both sides.
+        let inverse = self.direction == Direction::Inverse;
+        for slot in 0..load.slots(&self.digits, threads.count) {
+            let mut held = self.load_slots(&load, slot..slot + 1);
+            if inverse {
+                swap(&mut held);
+            }
+            self.to_rows(&array, (&load, slot), &held[0], radix);
+        }
+        self.transform_parts(&parts, 1, &places, &batch);
+        self.b.barrier();
+        self.index_anew();
+        for piece in self.pieces(&store) {
+            let mut held: Held = piece.clone().map(|slot| self.from_row(&array, &store, slot)).collect();
+            if inverse {
+                swap(&mut held);
+            }
+            for (slot, x) in piece.clone().zip(&mut held) {
+                self.pass_twiddle(&store, slot, x);
+            }
+            self.store_slots(&store, piece, &held);
+        }
+        self.threads = threads;
+    }
+
+    /// The layout whose neighbouring threads are neighbours in memory.
+    fn order_by(&self, stride: impl Fn(&Digit) -> i64, register: Option<usize>) -> Layout {
+        let order = self.digits.by_stride(&[register], &self.digits.weights(stride));
+        Layout { register, order, block: None, pair: None }
+    }
+
+    fn arrange_rows(&self, parts: &[CoprimePart; 2], batch: &[Digit], [load, store]: [&Layout; 2]) -> Places {
+        let (dims, bytes) = (self.staged_dims(), self.pass.precision.complex_bytes());
+        let threads = self.threads.count;
+        let [rows, part] = parts;
+        let mut ends = end_digits(std::slice::from_ref(part));
+        if ends.is_empty() {
+            // What is padded stands in its own order.
+            let spelt: Vec<Vec<i64>> = (0..part.n as u32).map(|point| spelt(point, &part.radices)).collect();
+            ends = vec![spelt.clone(), spelt];
+        }
+        let end = |(layout, points): (&Layout, &Vec<Vec<i64>>)| {
+            let times = f64::from(layout.registers(&self.digits));
+            Samples::of((&self.digits, &layout.order), threads, bytes, times, |index, all| {
+                // Rows and no first one; the point; the repeated dimensions, which follow the axis in their order.
+                all.extend([i64::from(index[ROW]), 0]);
+                all.extend(&points[index[POINT] as usize]);
+                all.extend(index[POINT + 1..].iter().map(|&i| i64::from(i)));
+            })
+        };
+        let ends = [load, store].into_iter().zip(&ends).map(end).collect();
+        let stages = Stages::new((&dims, parts), 1, batch, threads, bytes);
+        let repeated: u64 = batch.iter().map(|digit| u64::from(digit.size)).product();
+        let packed = (rows.n * part.room() * repeated) as f64;
+        let most = (u64::from(self.shared_limit) / bytes) as i64;
+        arrange(Wanted { stages, ends, packed, even: false, most })
+    }
+
+    /// Pointer to a slot's point in its row, and its constant offset.
+    fn row_place(
+        &mut self,
+        array: &Array<'_>,
+        output: bool,
+        (layout, slot): (&Layout, u32),
+    ) -> (Value, i32, Option<Value>) {
+        let points = self
+            .digits
+            .weights(|_| 0)
+            .iter()
+            .enumerate()
+            .map(|(d, _)| i64::from(d == POINT))
+            .collect::<Vec<_>>();
+        let mut strides = array.places.batch.iter();
+        let row = array.places.parts[ROW].stride();
+        let rows: Vec<i64> = (self.digits.all.iter().enumerate())
+            .map(|(d, digit)| match digit.batch {
+                Some(_) => strides.next().copied().unwrap_or(0),
+                None => {
+                    if d == ROW {
+                        row
+                    } else {
+                        0
+                    }
+                }
+            })
+            .collect();
+        let exists = self.exists(layout, slot);
+        let [at, row] = [points, rows].map(|weights| self.linear(layout, slot, &weights));
+        let table = array.tables[usize::from(output)];
+        let cache = self.table_cache(table);
+        let table = self.space_of(Slot::Table(table));
+        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        let ptr = self.b.addr(table, index);
+        let place = self.b.load(ptr, at.constant as i32, 1, cache, exists)[0];
+        let place = row.thread.map_or(place, |thread| self.b.add(place, thread));
+        let place = self.b.mul_const(place, 2);
+        (self.b.addr(array.space, place), 2 * row.constant as i32, exists)
+    }
+
+    /// A group from memory through the codelet to its rows.
+    fn to_rows(&mut self, array: &Array<'_>, (layout, slot): (&Layout, u32), group: &[Cx], radix: u32) {
+        let (ptr, offset, exists) = self.row_place(array, false, (layout, slot));
+        let mut x = codelet::dft(&mut self.b, group, Direction::Forward);
+        let done = u64::from(self.digits.all[POINT].size);
+        let powers = self.stage_powers();
+        let kind = TableKind::Stage { radix, done, powers };
+        let points: Vec<i64> = (0..self.digits.all.len()).map(|d| i64::from(d == POINT)).collect();
+        let at = self.linear(layout, slot, &points);
+        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        let factors = self.powers(radix, powers, |this, row, _| {
+            this.table_load(kind, index, (row as u64 * done) as i64 + at.constant, exists)
+        });
+        let factors: Vec<Option<Cx>> = std::iter::once(None).chain(factors.into_iter().map(Some)).collect();
+        self.multiply(&mut x, &factors);
+        let step = 2 * array.places.parts[ROW].stride() as i32;
+        let write = |(r, x): (i32, &Cx)| Write {
+            ptr,
+            offset: offset + r * step,
+            values: vec![x.re, x.im],
+            on: exists,
+        };
+        let writes = (0..).zip(&x).map(write).collect();
+        self.write_all(writes, Cache::Default);
+    }
+
+    /// A point on its way out.
+    fn from_row(&mut self, array: &Array<'_>, layout: &Layout, slot: u32) -> Vec<Cx> {
+        let (ptr, offset, exists) = self.row_place(array, true, (layout, slot));
+        let x = self.b.load(ptr, offset, 2, Cache::Default, exists);
+        vec![Cx { re: x[0], im: x[1] }]
+    }
+}
+
+/// A point's digits, slowest first, and that it is no first one.
+fn spelt(point: u32, radices: &[u32]) -> Vec<i64> {
+    let mut rest = point;
+    let mut digits: Vec<i64> = (radices.iter().rev())
+        .map(|radix| {
+            let digit = rest % radix;
+            rest /= radix;
+            i64::from(digit)
+        })
+        .collect();
+    digits.reverse();
+    digits.push(0);
+    digits
+}

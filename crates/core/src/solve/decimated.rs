@@ -1,0 +1,41 @@
+//! A large prime factor beside others: one codelet of the others, on the points as they come from memory, and a
+//! convolution of each row. Unlike coprime parts ([`super::prime_factor`]) it asks for twiddles, but the codelet takes no
+//! way through shared memory, and results of neighbouring rows leave as neighbours. Gentleman and Sande, *Fast Fourier
+//! transforms for fun and profit* (1966): decimation in frequency.
+
+use crate::codelet;
+use crate::math::factor;
+use crate::plan::Plan;
+use crate::planner::Planner;
+
+use super::Solver;
+
+/// Lengths with one prime factor that has no codelet, or is a long one, beside a codelet.
+pub struct Decimated;
+
+/// Points of the longest codelet that runs on the way in: its points, the twiddles and where they go are all registers.
+const LONGEST: u64 = 32;
+
+impl Solver for Decimated {
+    fn name(&self) -> &'static str {
+        "decimated"
+    }
+
+    fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
+        if n > planner.max_points() {
+            return Vec::new();
+        }
+        let (small, large): (Vec<_>, Vec<_>) = factor::factorise(n).into_iter().partition(|&(p, _)| p <= 31);
+        let radix: u64 = small.iter().map(|&(p, e)| p.pow(e)).product();
+        let &[(p, e)] = &large[..] else { return Vec::new() };
+        if radix < 2 || radix > LONGEST || !codelet::has_codelet(radix) {
+            return Vec::new();
+        }
+        planner
+            .on_chip(p.pow(e))
+            .filter(Plan::convolves_on_chip)
+            .map(|rows| Plan::Decimated { radix: radix as u32, rows: Box::new(rows) })
+            .into_iter()
+            .collect()
+    }
+}
