@@ -22,7 +22,7 @@ const IN_TWOS: u64 = 37;
 
 /// Lengths that have a codelet: what a thread's registers hold.
 pub fn has_codelet(n: u64) -> bool {
-    (1..=LARGEST).contains(&n) || (n <= LARGEST_PRIME && factor::is_prime(n))
+    (1..=LARGEST).contains(&n) || n == 49 || (n <= LARGEST_PRIME && factor::is_prime(n))
 }
 
 /// Whether the results of a codelet are best stored in twos, as they come.

@@ -45,9 +45,11 @@ const PIECEWISE: f64 = 0.3;
 const TOGETHER: [f64; 3] = [0.88, 1.03, 1.5];
 /// The same for stages of long primes, whose threads leave room for few: five lengths from 1061 to 2547 points took 1.05 to
 /// 1.4 times what else is said of them.
-const LONG_PRIMES: f64 = 1.25;
+const LONG_PRIMES: f64 = 1.1;
 /// Registers beside a group and what its codelet needs.
 const BESIDE: u32 = 24;
+/// Registers of the powers of a root that results of long primes are multiplied by, half of them.
+const POWERS: u32 = 14;
 /// Room that pads take in shared memory, in parts of the tile.
 const PADS: u32 = 12;
 
@@ -60,8 +62,8 @@ impl Model<'_> {
         // The assembler shares the file out to blocks rounded up to four warps.
         let file = limits.registers_per_sm / threads.next_multiple_of(4 * limits.subgroup);
         let need = |radix: u32| {
-            // Results of long primes are kept here until all are there.
-            let scratch = radix::facts(radix).scratch.max(if radix > 32 { radix } else { 0 });
+            // Beside results of long primes stand the powers that each is multiplied by.
+            let scratch = radix::facts(radix).scratch + if radix > 32 { POWERS } else { 0 };
             // Long codelets were seen to need more than the data and one set of sums beside it.
             let sets = match radix {
                 0..=16 => 1,

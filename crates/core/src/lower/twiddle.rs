@@ -112,7 +112,7 @@ impl Lowering<'_> {
     }
 
     /// The same, each handed over as soon as it is there, in order.
-    fn each_power(
+    pub(super) fn each_power(
         &mut self,
         radix: u32,
         powers: Powers,

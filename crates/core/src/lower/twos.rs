@@ -6,7 +6,24 @@ use super::memory::Side;
 use super::{Lowering, Stage};
 use crate::codelet;
 use crate::kernel::{Builder, Cache, Cx, Space, Value};
-use crate::problem::Format;
+use crate::problem::{Direction, Format};
+
+/// Points on their way through such a stage.
+#[derive(Clone, Copy)]
+pub(super) struct InTwos<'a> {
+    /// The points.
+    pub points: &'a [Cx],
+    /// Pointer and offset of each result's place.
+    pub places: &'a [(Value, i32)],
+    /// In which threads.
+    pub on: Option<Value>,
+    /// What results are multiplied by.
+    pub scale: f64,
+    /// How they are stored.
+    pub cache: Cache,
+    /// Powers of a root, rising from the first, whose power of a result's number the result is multiplied by; none: 1.
+    pub known: &'a [(u32, Cx)],
+}
 
 impl Lowering<'_> {
     /// Whether a stage is of that sort.
@@ -34,7 +51,15 @@ impl Lowering<'_> {
         let places: Vec<(Value, i32)> = (0..group.len())
             .map(|r| (ptr, (base + self.digits.at_register(from.register, strides, r)) as i32))
             .collect();
-        self.write_in_twos(&points, &places, exists, (1.0, Cache::Default));
+        let write = InTwos {
+            points: &points,
+            places: &places,
+            on: exists,
+            scale: 1.0,
+            cache: Cache::Default,
+            known: &[],
+        };
+        self.write_in_twos(&write, self.direction);
     }
 
     /// The same to the pass's destination, where each point goes to a place of its own as it is: false where it does not.
@@ -55,22 +80,19 @@ impl Lowering<'_> {
                 (planes[0], offset)
             })
             .collect();
-        self.write_in_twos(&points, &places, inside, (self.pass.scale, self.caches[1]));
+        let (scale, cache) = (self.pass.scale, self.caches[1]);
+        let write = InTwos { points: &points, places: &places, on: inside, scale, cache, known: &[] };
+        self.write_in_twos(&write, self.direction);
         true
     }
 
-    fn write_in_twos(
-        &mut self,
-        points: &[Cx],
-        places: &[(Value, i32)],
-        on: Option<Value>,
-        (scale, cache): (f64, Cache),
-    ) {
+    pub(super) fn write_in_twos(&mut self, write: &InTwos<'_>, direction: Direction) {
+        let InTwos { points, places, on, scale, cache, known } = *write;
         let elem = self.b.elem(places[0].0);
-        let direction = self.direction;
         let through = |b: &mut Builder| {
             codelet::dft_in_twos(b, points, direction, |b, r, x| {
                 let x = if scale == 1.0 { x } else { b.cscale(x, scale) };
+                let x = power(b, known, r as u32).map_or(x, |w| b.cmul(x, w));
                 let kept = [x.re, x.im].map(|real| b.convert(elem, real));
                 let (ptr, offset) = places[r];
                 b.store(ptr, offset, &kept, cache, None);
@@ -81,4 +103,14 @@ impl Lowering<'_> {
             None => through(&mut self.b),
         }
     }
+}
+
+/// A power of a root from few that are known: the largest below it times as few of the others as can be. `None`: it is 1.
+fn power(b: &mut Builder, known: &[(u32, Cx)], exponent: u32) -> Option<Cx> {
+    let &(own, w) = known.iter().rev().find(|&&(own, _)| own <= exponent && own > 0)?;
+    let rest = exponent - own;
+    Some(match power(b, known, rest) {
+        Some(other) => b.cmul(w, other),
+        None => w,
+    })
 }

@@ -9,6 +9,7 @@ use crate::plan::Plan;
 use crate::planner::Planner;
 
 use super::Solver;
+use super::rader::Rader;
 
 /// Lengths with one prime factor that has no codelet, or is a long one, beside a codelet.
 pub struct Decimated;
@@ -31,11 +32,11 @@ impl Solver for Decimated {
         if radix < 2 || radix > LONGEST || !codelet::has_codelet(radix) {
             return Vec::new();
         }
-        planner
-            .on_chip(p.pow(e))
-            .filter(Plan::convolves_on_chip)
-            .map(|rows| Plan::Decimated { radix: radix as u32, rows: Box::new(rows) })
-            .into_iter()
-            .collect()
+        let best = planner.on_chip(p.pow(e));
+        // Between a codelet's way in and neighbours on the way out, Rader's rows cost less than they do alone.
+        let rader = Rader.plans(p.pow(e), planner).into_iter().next();
+        let mut rows: Vec<Plan> = best.into_iter().chain(rader).filter(Plan::convolves_on_chip).collect();
+        rows.dedup();
+        rows.into_iter().map(|rows| Plan::Decimated { radix: radix as u32, rows: Box::new(rows) }).collect()
     }
 }

@@ -32,6 +32,9 @@ fn radices_of(n: u64, planner: &Planner<'_>) -> Vec<u32> {
         radices.extend(BESIDE_PRIMES);
         radices.sort_unstable_by_key(|&radix| std::cmp::Reverse(radix));
     }
+    if n.is_multiple_of(2401) && planner.complex_bytes() == 8 {
+        radices.insert(0, 49);
+    }
     radices
 }
 
