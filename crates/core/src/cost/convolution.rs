@@ -45,7 +45,7 @@ const PIECEWISE: f64 = 0.3;
 const TOGETHER: [f64; 3] = [0.88, 1.03, 1.5];
 /// The same for stages of long primes, whose threads leave room for few: five lengths from 1061 to 2547 points took 1.05 to
 /// 1.4 times what else is said of them.
-const LONG_PRIMES: f64 = 1.1;
+const LONG_PRIMES: f64 = 1.45;
 /// Registers beside a group and what its codelet needs.
 const BESIDE: u32 = 24;
 /// Registers of the powers of a root that results of long primes are multiplied by, half of them.

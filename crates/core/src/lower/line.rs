@@ -107,7 +107,7 @@ impl<'a> Line<'a> {
             self.digits.by_stride(&[Some(stage)], &self.digits.weights(|digit| digit.filter))
         } else if self.direct && (stage == 0 || (last && !self.padded())) {
             self.digits.by_stride(&[Some(stage)], &self.digits.weights(|digit| digit.os))
-        } else if self.direct && last {
+        } else if last && self.padded() {
             own.chain(others).collect()
         } else {
             self.digits.by_stride(&[Some(stage)], &self.strides)
