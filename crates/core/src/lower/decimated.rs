@@ -19,6 +19,12 @@ use super::{Held, Lowering, Slot};
 const ROW: usize = 0;
 const POINT: usize = 1;
 
+/// Points of a thread that are under way from memory at once: loads wait for one another no more than they have to.
+const UNDER_WAY: u32 = 24;
+
+/// Where a point of the array stands: a pointer and an offset, in which threads.
+type Pointer = (Value, i32, Option<Value>);
+
 /// The array of rows.
 struct Array<'p> {
     space: Space,
@@ -49,12 +55,19 @@ impl Lowering<'_> {
         let threads = self.threads;
         // The inverse is the forward transform with real and imaginary parts changing places on both sides.
         let inverse = self.direction == Direction::Inverse;
-        for slot in 0..load.slots(&self.digits, threads.count) {
-            let mut held = self.load_slots(&load, slot..slot + 1);
+        let slots = load.slots(&self.digits, threads.count);
+        let together = (UNDER_WAY / radix).max(1);
+        for first in (0..slots).step_by(together as usize) {
+            let piece = first..(first + together).min(slots);
+            let mut held = self.load_slots(&load, piece.clone());
             if inverse {
                 swap(&mut held);
             }
-            self.to_rows(&array, (&load, slot), &held[0], radix);
+            let pointers: Vec<_> =
+                piece.clone().map(|slot| self.row_place(&array, false, (&load, slot))).collect();
+            for ((slot, group), pointer) in piece.zip(&held).zip(pointers) {
+                self.to_rows(&array, (&load, slot), group, pointer);
+            }
         }
         self.transform_parts(&parts, 1, &places, &batch);
         self.b.barrier();
@@ -105,20 +118,14 @@ impl Lowering<'_> {
         arrange(Wanted { stages, ends, packed, even: false, most })
     }
 
-    /// Pointer to a slot's point in its row, and its constant offset.
-    fn row_place(
-        &mut self,
-        array: &Array<'_>,
-        output: bool,
-        (layout, slot): (&Layout, u32),
-    ) -> (Value, i32, Option<Value>) {
-        let points = self
-            .digits
-            .weights(|_| 0)
-            .iter()
-            .enumerate()
-            .map(|(d, _)| i64::from(d == POINT))
-            .collect::<Vec<_>>();
+    /// Weight of each digit in a point's index in its row.
+    fn points(&self) -> Vec<i64> {
+        (0..self.digits.all.len()).map(|d| i64::from(d == POINT)).collect()
+    }
+
+    /// A slot's point in its row.
+    fn row_place(&mut self, array: &Array<'_>, output: bool, (layout, slot): (&Layout, u32)) -> Pointer {
+        let points = self.points();
         let mut strides = array.places.batch.iter();
         let row = array.places.parts[ROW].stride();
         let rows: Vec<i64> = (self.digits.all.iter().enumerate())
@@ -147,13 +154,19 @@ impl Lowering<'_> {
     }
 
     /// A group from memory through the codelet to its rows.
-    fn to_rows(&mut self, array: &Array<'_>, (layout, slot): (&Layout, u32), group: &[Cx], radix: u32) {
-        let (ptr, offset, exists) = self.row_place(array, false, (layout, slot));
+    fn to_rows(
+        &mut self,
+        array: &Array<'_>,
+        (layout, slot): (&Layout, u32),
+        group: &[Cx],
+        (ptr, offset, exists): Pointer,
+    ) {
+        let radix = group.len() as u32;
         let mut x = codelet::dft(&mut self.b, group, Direction::Forward);
         let done = u64::from(self.digits.all[POINT].size);
         let powers = self.stage_powers();
         let kind = TableKind::Stage { radix, done, powers };
-        let points: Vec<i64> = (0..self.digits.all.len()).map(|d| i64::from(d == POINT)).collect();
+        let points = self.points();
         let at = self.linear(layout, slot, &points);
         let index = at.thread.unwrap_or_else(|| self.b.u32(0));
         let factors = self.powers(radix, powers, |this, row, _| {
