@@ -53,6 +53,8 @@ impl Lowering<'_> {
         let tables = [false, true].map(|output| TableKind::Places { parts: coordinates, output, next: 0 });
         let array = Array { space: self.tile_space(&places), places: &places, tables };
         let threads = self.threads;
+        // A row's points start within sectors, whose other part a neighbour has brought.
+        self.caches[0] = Cache::Default;
         // The inverse is the forward transform with real and imaginary parts changing places on both sides.
         let inverse = self.direction == Direction::Inverse;
         let slots = load.slots(&self.digits, threads.count);
