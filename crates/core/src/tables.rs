@@ -13,8 +13,10 @@ use crate::program::Table;
 
 /// The table's numbers in the device's precision, real and imaginary parts in turn.
 pub fn build(kind: TableKind, precision: Precision) -> Table {
-    if let TableKind::Places { parts, output, next } = kind {
-        let mut all = places(&parts, output);
+    if let TableKind::Places { parts, output, rows: [rows, row], next } = kind {
+        let places = places(&parts, output);
+        let mut all: Vec<u32> =
+            places.iter().flat_map(|&place| (0..rows).map(move |own| place + own * row)).collect();
         if next > 0 {
             all.extend_from_within(..);
             let half = all.len() / 2;
@@ -207,7 +209,7 @@ mod tests {
         let parts = [part, Coordinate::NONE, Coordinate::NONE];
         for output in [false, true] {
             let [one, two] = [0, 9].map(|next| {
-                let kind = TableKind::Places { parts, output, next };
+                let kind = TableKind::Places { parts, output, rows: [1, 0], next };
                 let Table::U32(places) = build(kind, Precision::F32) else { panic!("places are integers") };
                 assert_eq!(places.len() as u64, kind.len());
                 places
@@ -215,6 +217,11 @@ mod tests {
             let wanted: Vec<u32> = one.iter().copied().chain(one.iter().map(|place| place + 9)).collect();
             assert_eq!(two, wanted);
         }
+        let kind = TableKind::Places { parts, output: false, rows: [2, 30], next: 0 };
+        let Table::U32(rows) = build(kind, Precision::F32) else { panic!("places are integers") };
+        let one = places(&parts, false);
+        assert_eq!(rows.len() as u64, kind.len());
+        assert!((0..14).all(|index| rows[index] == one[index / 2] + [0, 30][index % 2]));
     }
 
     #[test]

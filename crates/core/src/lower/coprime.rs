@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::kernel::{Cache, Cmp, Cx, Space, Special, Value};
-use crate::pass::{Axis, Coordinate, CoprimePart, TableKind};
+use crate::pass::{Axis, CoprimePart, TableKind};
 use crate::problem::Direction;
 
 use super::digits::Digit;
@@ -89,7 +89,8 @@ impl Lowering<'_> {
         load: &Layout,
         mut loaded: Option<Held>,
     ) {
-        let coordinates = places.coordinates(parts);
+        let parts_of_table = places.coordinates(parts);
+        let table = |output| TableKind::Places { parts: parts_of_table, output, rows: [1, 0], next: 0 };
         let threads = self.threads;
         // The inverse is the forward transform with real and imaginary parts changing places on both sides.
         let inverse = self.direction == Direction::Inverse;
@@ -98,7 +99,7 @@ impl Lowering<'_> {
             if inverse {
                 swap(&mut held);
             }
-            self.permuted((coordinates, false), places, (load, piece), Some(held));
+            self.permuted(table(false), places, (load, piece), Some(held));
         }
         self.transform_parts(parts, 0, places, batch);
         self.b.barrier();
@@ -107,7 +108,7 @@ impl Lowering<'_> {
         let order = self.digits.by_stride(&[], &strides);
         let store = Layout { register: None, order, block: None, pair: None };
         for piece in self.pieces(&store) {
-            let mut held = self.permuted((coordinates, true), places, (&store, piece.clone()), None);
+            let mut held = self.permuted(table(true), places, (&store, piece.clone()), None);
             if inverse {
                 swap(&mut held);
             }
@@ -143,20 +144,25 @@ impl Lowering<'_> {
         self.direction = self.pass.direction;
     }
 
-    /// Distance of a tile's rows, where a thread goes through them one after the other and meets another point in
-    /// every slot: a table that goes on in the next row then says it all, and nothing is divided.
+    /// Distance of a tile's repetitions, where a thread goes through them one after the other and meets another point in
+    /// every slot: a table that goes on in the next one then says it all, and nothing is divided.
     fn next_row(&self, places: &Places, layout: &Layout) -> Option<i64> {
-        let (&[axis, row], &[stride]) = (&layout.order[..], &places.batch[..]) else { return None };
-        let (axis, row) = (&self.digits.all[axis], &self.digits.all[row]);
-        let count = self.threads.count;
-        let goes_on = !count.is_multiple_of(axis.size) && layout.slots(&self.digits, count) > 1;
-        (goes_on && axis.axis.is_some() && row.batch.is_some()).then_some(stride)
+        let (&[stride], [.., row]) = (&places.batch[..], &layout.order[..]) else { return None };
+        let (row, count) = (&self.digits.all[*row], self.threads.count);
+        let goes_on = !count.is_multiple_of(self.axis_points()) && layout.slots(&self.digits, count) > 1;
+        (goes_on && row.batch.is_some()).then_some(stride)
     }
 
-    /// The point of a slot's element, and what its row adds to its place. Where the table goes on in the `next` row,
-    /// the point may lie there.
+    /// Points of the axis.
+    fn axis_points(&self) -> u32 {
+        self.digits.all.iter().filter(|digit| digit.axis.is_some()).map(|digit| digit.size).product()
+    }
+
+    /// The index of a slot's element, and what its repetition adds to its place. Where the table goes on in the `next`,
+    /// the index may lie there.
     fn point_and_row(&mut self, places: &Places, layout: &Layout, slot: u32, next: i64) -> (Linear, Linear) {
-        let points = self.digits.weights(|digit| i64::from(digit.axis.is_some()));
+        // On the chip, the whole of a permuted axis is a digit, or two that make up its frequency.
+        let points = self.digits.weights(|digit| if digit.axis.is_some() { digit.output } else { 0 });
         let mut strides = places.batch.iter();
         let rows: Vec<i64> = (self.digits.all.iter())
             .map(|digit| digit.batch.and_then(|_| strides.next()).copied().unwrap_or(0))
@@ -164,7 +170,7 @@ impl Lowering<'_> {
         let slot_of_form = if next > 0 { 0 } else { slot };
         let [mut at, mut row] = [points, rows].map(|weights| self.linear(layout, slot_of_form, &weights));
         if next > 0 {
-            let (size, ahead) = (self.digits.all[layout.order[0]].size, slot * self.threads.count);
+            let (size, ahead) = (self.axis_points(), slot * self.threads.count);
             at.constant += i64::from(ahead % size);
             row.constant += i64::from(ahead / size) * next;
         }
@@ -179,16 +185,18 @@ impl Lowering<'_> {
     }
 
     /// Writes a piece of the tile to its places in shared memory, or reads it from there.
-    fn permuted(
+    pub(super) fn permuted(
         &mut self,
-        (parts, output): ([Coordinate; 3], bool),
+        mut table: TableKind,
         places: &Places,
         (layout, piece): (&Layout, Range<u32>),
         held: Option<Held>,
     ) -> Held {
         let space = self.tile_space(places);
         let next = self.next_row(places, layout).unwrap_or(0);
-        let table = TableKind::Places { parts, output, next: next as u32 };
+        if let TableKind::Places { next: own, .. } = &mut table {
+            *own = next as u32;
+        }
         let cache = self.table_cache(table);
         let table = self.space_of(Slot::Table(table));
         // All places before any element: the loads of one do not wait for the other.

@@ -13,7 +13,7 @@ use super::layout::Layout;
 use super::places::{Places, Wanted, arrange, end_digits};
 use super::wavefronts::{Samples, Stages};
 use super::writes::Write;
-use super::{Held, Lowering, Slot};
+use super::{Lowering, Slot};
 
 /// The digits of the axis: that of the codelet, and that within a row.
 const ROW: usize = 0;
@@ -29,8 +29,8 @@ type Pointer = (Value, i32, Option<Value>);
 struct Array<'p> {
     space: Space,
     places: &'p Places,
-    /// Where the points of a row stand, as tables want it: on the way in, on the way out.
-    tables: [TableKind; 2],
+    /// Where the points of a row stand on the way in.
+    table: TableKind,
 }
 
 impl Lowering<'_> {
@@ -50,8 +50,9 @@ impl Lowering<'_> {
         let places = self.arrange_rows(&parts, &batch, [&load, &store]);
         let mut coordinates = [Coordinate::NONE; 3];
         coordinates[0] = places.coordinates(&parts)[1];
-        let tables = [false, true].map(|output| TableKind::Places { parts: coordinates, output, next: 0 });
-        let array = Array { space: self.tile_space(&places), places: &places, tables };
+        let row = places.parts[ROW].stride() as u32;
+        let table = |output, rows| TableKind::Places { parts: coordinates, output, rows, next: 0 };
+        let array = Array { space: self.tile_space(&places), places: &places, table: table(false, [1, 0]) };
         let threads = self.threads;
         // A row's points start within sectors, whose other part a neighbour has brought.
         self.caches[0] = Cache::Default;
@@ -65,8 +66,7 @@ impl Lowering<'_> {
             if inverse {
                 swap(&mut held);
             }
-            let pointers: Vec<_> =
-                piece.clone().map(|slot| self.row_place(&array, false, (&load, slot))).collect();
+            let pointers: Vec<_> = piece.clone().map(|slot| self.row_place(&array, (&load, slot))).collect();
             for ((slot, group), pointer) in piece.zip(&held).zip(pointers) {
                 self.to_rows(&array, (&load, slot), group, pointer);
             }
@@ -75,7 +75,7 @@ impl Lowering<'_> {
         self.b.barrier();
         self.index_anew();
         for piece in self.pieces(&store) {
-            let mut held: Held = piece.clone().map(|slot| self.from_row(&array, &store, slot)).collect();
+            let mut held = self.permuted(table(true, [radix, row]), &places, (&store, piece.clone()), None);
             if inverse {
                 swap(&mut held);
             }
@@ -126,27 +126,16 @@ impl Lowering<'_> {
     }
 
     /// A slot's point in its row.
-    fn row_place(&mut self, array: &Array<'_>, output: bool, (layout, slot): (&Layout, u32)) -> Pointer {
+    fn row_place(&mut self, array: &Array<'_>, (layout, slot): (&Layout, u32)) -> Pointer {
         let points = self.points();
         let mut strides = array.places.batch.iter();
-        let row = array.places.parts[ROW].stride();
-        let rows: Vec<i64> = (self.digits.all.iter().enumerate())
-            .map(|(d, digit)| match digit.batch {
-                Some(_) => strides.next().copied().unwrap_or(0),
-                None => {
-                    if d == ROW {
-                        row
-                    } else {
-                        0
-                    }
-                }
-            })
+        let rows: Vec<i64> = (self.digits.all.iter())
+            .map(|digit| digit.batch.and_then(|_| strides.next()).copied().unwrap_or(0))
             .collect();
         let exists = self.exists(layout, slot);
         let [at, row] = [points, rows].map(|weights| self.linear(layout, slot, &weights));
-        let table = array.tables[usize::from(output)];
-        let cache = self.table_cache(table);
-        let table = self.space_of(Slot::Table(table));
+        let cache = self.table_cache(array.table);
+        let table = self.space_of(Slot::Table(array.table));
         let index = at.thread.unwrap_or_else(|| self.b.u32(0));
         let ptr = self.b.addr(table, index);
         let place = self.b.load(ptr, at.constant as i32, 1, cache, exists)[0];
@@ -185,13 +174,6 @@ impl Lowering<'_> {
         };
         let writes = (0..).zip(&x).map(write).collect();
         self.write_all(writes, Cache::Default);
-    }
-
-    /// A point on its way out.
-    fn from_row(&mut self, array: &Array<'_>, layout: &Layout, slot: u32) -> Vec<Cx> {
-        let (ptr, offset, exists) = self.row_place(array, true, (layout, slot));
-        let x = self.b.load(ptr, offset, 2, Cache::Default, exists);
-        vec![Cx { re: x[0], im: x[1] }]
     }
 }
 

@@ -103,6 +103,9 @@ pub enum TableKind {
         parts: [Coordinate; 3],
         /// Indices of the output, not of the input.
         output: bool,
+        /// Rows that indices go by in turn, one after the other, so that what is left of an index is that of a point in its
+        /// row; and the distance of two.
+        rows: [u32; 2],
         /// Distance of the repeated tile in which indices beyond the last go on, as far again; 0: they do not.
         next: u32,
     },
@@ -164,8 +167,9 @@ impl TableKind {
             Self::ChirpSpectrum { m, .. } | Self::ChirpRows { m, .. } => m,
             Self::BandSpectrum { m, .. } | Self::BandRows { m, .. } => m,
             Self::RaderSpectrum { p, .. } => p - 1,
-            Self::Places { parts, next, .. } => {
-                parts.iter().map(|part| part.n).product::<u64>() * if next > 0 { 2 } else { 1 }
+            Self::Places { parts, rows, next, .. } => {
+                let points = parts.iter().map(|part| part.n).product::<u64>() * u64::from(rows[0]);
+                points * if next > 0 { 2 } else { 1 }
             }
         }
     }
