@@ -55,7 +55,8 @@ pub struct PassSummary {
     pub sectors: [f64; 2],
     /// Exchanges through shared memory.
     pub exchanges: u32,
-    /// Shared-memory wavefronts of the worst exchange over the fewest possible: 1 is free of conflicts.
+    /// Shared-memory wavefronts over the fewest possible, of the worst exchange or of all of a convolution: 1 is free of
+    /// conflicts.
     pub conflicts: f64,
     /// Instructions of the kernel.
     pub instructions: usize,

@@ -41,6 +41,7 @@ impl Lowering<'_> {
         let ends = end_digits(parts).iter().zip([false, true]).map(end).collect();
         let packed = f64::from(whole.elements()) * parts[0].room() as f64 / parts[0].n as f64;
         let places = arrange(Wanted { stages, ends, packed, even: parts.len() > 1, most: most as i64 });
+        self.conflicts = self.conflicts.max(places.conflicts);
         let load = Layout {
             register: None,
             order: whole.by_stride(&[], &whole.weights(|digit| digit.is)),

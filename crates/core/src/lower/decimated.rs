@@ -48,6 +48,7 @@ impl Lowering<'_> {
         let load = self.order_by(|digit| digit.is, Some(ROW));
         let store = self.order_by(|digit| digit.os, None);
         let places = self.arrange_rows(&parts, &batch, [&load, &store]);
+        self.conflicts = self.conflicts.max(places.conflicts);
         let mut coordinates = [Coordinate::NONE; 3];
         coordinates[0] = places.coordinates(&parts)[1];
         let row = places.parts[ROW].stride() as u32;

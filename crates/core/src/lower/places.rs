@@ -18,6 +18,8 @@ pub(super) struct Places {
     pub batch: Vec<i64>,
     /// Elements from the first to the last.
     pub len: i64,
+    /// Wavefronts for each that there has to be.
+    pub conflicts: f64,
 }
 
 /// Where the points of a part stand.
@@ -67,7 +69,7 @@ impl Places {
             first: 0,
             leading: vec![None; part.radices.len()],
         };
-        Self { parts: parts.iter().map(part).collect(), batch: vec![0; batch.len()], len: 1 }
+        Self { parts: parts.iter().map(part).collect(), batch: vec![0; batch.len()], len: 1, conflicts: 1.0 }
     }
 
     /// Strides of a part's own digits, of the other parts, and of the repeated dimensions.
@@ -186,7 +188,12 @@ pub(super) fn arrange(wanted: Wanted<'_>) -> Places {
             best = Some((least, found));
         }
     }
-    best.expect("one arrangement is always tried").1
+    let mut best = best.expect("one arrangement is always tried").1;
+    let between = stages.lead(&mut best);
+    let strides = best.flat();
+    let taken = between + ends.iter().map(|end| end.wavefronts(&strides)).sum::<f64>();
+    best.conflicts = taken / (least + stages.least());
+    best
 }
 
 /// Units one around the other, every digit padded by its own number of elements; those of parts that stand evenly only

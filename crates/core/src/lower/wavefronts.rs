@@ -146,6 +146,12 @@ impl<'a> Stages<'a> {
         sum
     }
 
+    /// The fewest that there can be, of stages that have been counted.
+    pub fn least(&self) -> f64 {
+        let own = |(&(part, stage, _), samples): (&Order, &Samples)| ((part, stage), samples.least());
+        self.samples.iter().map(own).collect::<HashMap<_, _>>().values().sum()
+    }
+
     /// The fewest wavefronts of a stage by the banks of its strides, and the digit that leads there, if it is not that of
     /// the default.
     fn fewest(&mut self, (own, stage, order): &Order, banks: &[i64]) -> (f64, Option<usize>) {

@@ -1,0 +1,91 @@
+//! Convolutions of rows behind a codelet on the way in, on the simulator: against the reference, without races, and with
+//! few bank conflicts.
+
+mod common;
+
+use common::{Case, build, rows};
+use warpfft_core::plan::Plan;
+use warpfft_core::problem::Precision;
+use warpfft_core::program::Compiled;
+use warpfft_core::recipe::candidates;
+use warpfft_core::request::Fft;
+use warpfft_core::target::Limits;
+
+/// The recipe of the first candidate that is decimated.
+fn decimated(problem: &warpfft_core::problem::Problem, limits: &Limits) -> Compiled {
+    let all = candidates(problem, limits, 64).expect("it has plans");
+    let is = |plan: &Plan| matches!(plan, Plan::Decimated { .. });
+    let found = all.iter().map(|one| Compiled::by(&one.recipe, problem, limits).expect("it was just offered"));
+    let mut found = found.filter(|compiled| compiled.schedule.plans.iter().any(is));
+    found.next().expect("one of them is decimated")
+}
+
+#[test]
+fn they_compute_the_transform() {
+    let limits = Limits::h200();
+    // Rader's rows and Bluestein's, of a codelet that shares factors with them and of one that does not; one row and
+    // several, the last tile not full; there and back.
+    for (n, batch) in [(134_u64, 9), (201, 4), (332, 3), (1310, 5), (67 * 4, 13), (83 * 3, 5), (26 * 131, 1)] {
+        for precision in [Precision::F32, Precision::F64] {
+            for inverse in [false, true] {
+                let fft = Fft::new([n]).batch(batch).precision(precision);
+                let problem = build(if inverse { fft.inverse().in_place() } else { fft });
+                let compiled = decimated(&problem, &limits);
+                Case::new(&problem).check(&compiled.program, &limits, &format!("{n} {precision:?} {inverse}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn planes_and_strided_rows_have_them_too() {
+    let limits = Limits::h200();
+    for shape in [&[134_u64, 6][..], &[6, 134], &[3, 201, 2]] {
+        let problem = build(Fft::new(shape.to_vec()).batch(2));
+        let compiled = decimated(&problem, &limits);
+        Case::new(&problem).check(&compiled.program, &limits, &format!("{shape:?}"));
+    }
+}
+
+#[test]
+fn what_is_no_codelet_before_rows_that_convolve_is_refused() {
+    for text in [
+        "(decimated 10 (mixed-radix 13))",
+        "(decimated 67 (rader 131 (mixed-radix 26 5)))",
+        "(decimated 2 (decimated 3 (rader 131 (mixed-radix 26 5))))",
+        "(decimated (rader 131 (mixed-radix 26 5)))",
+    ] {
+        assert!(text.parse::<Plan>().is_err(), "{text}");
+    }
+    let text = "(decimated 10 (rader 131 (mixed-radix 26 5)))";
+    let plan: Plan = text.parse().expect("it is one");
+    assert_eq!((plan.to_string().as_str(), plan.len(), plan.passes()), (text, 1310, 1));
+}
+
+/// A ratchet: shared memory is what Rader's convolutions wait for. Wavefronts of half-warps for each sixteen points, and
+/// those over the fewest, as they were when last improved.
+#[test]
+fn convolutions_keep_few_bank_conflicts() {
+    let limits = Limits::h200();
+    for (n, wavefronts, conflicts) in [
+        (131_u64, 13.7, 1.61),
+        (1543, 16.6, 1.01),
+        (1629, 11.7, 1.37),
+        (1310, 12.4, 1.48),
+        (2076, 14.8, 1.15),
+        (3057, 20.3, 1.02),
+    ] {
+        let problem = rows(n, (1 << 26) / n, Precision::F32);
+        let recipe = candidates(&problem, &limits, 1).expect("it has plans")[0].recipe.clone();
+        let batch = 2 * recipe.tiles[0].batch.iter().product::<u64>();
+        let few = rows(n, batch, Precision::F32);
+        let compiled = Compiled::by(&recipe, &few, &limits).expect("it was just offered");
+        let report = Case::new(&few).check(&compiled.program, &limits, "few rows");
+        let each = report.shared_wavefronts as f64 / (n * batch) as f64 * 16.0;
+        println!("{n}: {each:.2} wavefronts, {:.2} of the fewest", report.conflicts());
+        assert!(each <= wavefronts && report.conflicts() <= conflicts, "{n}: {each}, {}", report.conflicts());
+        // What is planned by agrees with what is counted.
+        let planned = compiled.parts[0].conflicts;
+        assert!((planned / report.conflicts() - 1.0).abs() < 0.12, "{n}: {planned}");
+    }
+}
