@@ -14,6 +14,8 @@ use point::Point;
 
 /// The largest number that is no prime and has a codelet.
 const LARGEST: u64 = 42;
+/// The square of a prime that has one beyond.
+const SQUARE: u64 = 49;
 /// The largest prime with a codelet.
 const LARGEST_PRIME: u64 = 61;
 
@@ -22,7 +24,7 @@ const IN_TWOS: u64 = 37;
 
 /// Lengths that have a codelet: what a thread's registers hold.
 pub fn has_codelet(n: u64) -> bool {
-    (1..=LARGEST).contains(&n) || n == 49 || (n <= LARGEST_PRIME && factor::is_prime(n))
+    (1..=LARGEST).contains(&n) || n == SQUARE || (n <= LARGEST_PRIME && factor::is_prime(n))
 }
 
 /// Whether the results of a codelet are best stored in twos, as they come.

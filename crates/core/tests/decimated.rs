@@ -15,7 +15,8 @@ use warpfft_core::target::Limits;
 fn decimated(problem: &warpfft_core::problem::Problem, limits: &Limits) -> Compiled {
     let all = candidates(problem, limits, 64).expect("it has plans");
     let is = |plan: &Plan| matches!(plan, Plan::Decimated { .. });
-    let found = all.iter().map(|one| Compiled::by(&one.recipe, problem, limits).expect("it was just offered"));
+    let found =
+        all.iter().map(|one| Compiled::by(&one.recipe, problem, limits).expect("it was just offered"));
     let mut found = found.filter(|compiled| compiled.schedule.plans.iter().any(is));
     found.next().expect("one of them is decimated")
 }
@@ -25,13 +26,18 @@ fn they_compute_the_transform() {
     let limits = Limits::h200();
     // Rader's rows and Bluestein's, of a codelet that shares factors with them and of one that does not; one row and
     // several, the last tile not full; there and back.
-    for (n, batch) in [(134_u64, 9), (201, 4), (332, 3), (1310, 5), (67 * 4, 13), (83 * 3, 5), (26 * 131, 1)] {
+    for (n, batch) in [(134_u64, 9), (201, 4), (332, 3), (1310, 5), (67 * 4, 13), (83 * 3, 5), (26 * 131, 1)]
+    {
         for precision in [Precision::F32, Precision::F64] {
             for inverse in [false, true] {
                 let fft = Fft::new([n]).batch(batch).precision(precision);
                 let problem = build(if inverse { fft.inverse().in_place() } else { fft });
                 let compiled = decimated(&problem, &limits);
-                Case::new(&problem).check(&compiled.program, &limits, &format!("{n} {precision:?} {inverse}"));
+                Case::new(&problem).check(
+                    &compiled.program,
+                    &limits,
+                    &format!("{n} {precision:?} {inverse}"),
+                );
             }
         }
     }

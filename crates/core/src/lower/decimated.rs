@@ -69,7 +69,7 @@ impl Lowering<'_> {
             }
             let pointers: Vec<_> = piece.clone().map(|slot| self.row_place(&array, (&load, slot))).collect();
             for ((slot, group), pointer) in piece.zip(&held).zip(pointers) {
-                self.to_rows(&array, (&load, slot), group, pointer);
+                self.enter_rows(&array, (&load, slot), group, pointer);
             }
         }
         self.transform_parts(&parts, 1, &places, &batch);
@@ -146,7 +146,7 @@ impl Lowering<'_> {
     }
 
     /// A group from memory through the codelet to its rows.
-    fn to_rows(
+    fn enter_rows(
         &mut self,
         array: &Array<'_>,
         (layout, slot): (&Layout, u32),

@@ -121,7 +121,7 @@ impl<'a> Line<'a> {
     pub fn may_lead(&self, digit: usize, stage: usize) -> bool {
         let (last, own) = (stage + 1 == self.stages(), digit < self.stages());
         let touches = self.direct && (stage == 0 || (last && !self.padded()));
-        !touches && !(last && self.convolves() && own)
+        !(touches || (last && own && self.convolves()))
     }
 
     /// How often a stage touches each of its points in shared memory.

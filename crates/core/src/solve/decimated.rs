@@ -29,7 +29,7 @@ impl Solver for Decimated {
         let (small, large): (Vec<_>, Vec<_>) = factor::factorise(n).into_iter().partition(|&(p, _)| p <= 31);
         let radix: u64 = small.iter().map(|&(p, e)| p.pow(e)).product();
         let &[(p, e)] = &large[..] else { return Vec::new() };
-        if radix < 2 || radix > LONGEST || !codelet::has_codelet(radix) {
+        if !(2..=LONGEST).contains(&radix) || !codelet::has_codelet(radix) {
             return Vec::new();
         }
         let best = planner.on_chip(p.pow(e));
