@@ -89,7 +89,7 @@ fn kinds_of_every_length() {
 #[test]
 fn longer_rows_of_all_sorts() {
     let limits = Limits::h200();
-    for n in [64, 100, 127, 128, 254, 255, 256, 257, 482, 509, 1000, 1001, 1018] {
+    for n in [64, 100, 127, 128, 254, 255, 256, 257, 267, 268, 402, 482, 509, 1000, 1001, 1018] {
         for fft in [Fft::new([n]).batch(5).r2c(), Fft::new([n]).batch(5).c2r()] {
             check(&build(fft.clone()), &limits);
             check(&build(fft.f64()), &limits);

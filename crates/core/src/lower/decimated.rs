@@ -101,7 +101,8 @@ impl Lowering<'_> {
         let mut ends = end_digits(std::slice::from_ref(part));
         if ends.is_empty() {
             // What is padded stands in its own order.
-            let spelt: Vec<Vec<i64>> = (0..part.n as u32).map(|point| spelt(point, &part.radices)).collect();
+            let still = Places::still(std::slice::from_ref(part), &[]);
+            let spelt: Vec<Vec<i64>> = (0..part.n as u32).map(|point| still.parts[0].digits(point)).collect();
             ends = vec![spelt.clone(), spelt];
         }
         let end = |(layout, points): (&Layout, &Vec<Vec<i64>>)| {
@@ -176,19 +177,4 @@ impl Lowering<'_> {
         let writes = (0..).zip(&x).map(write).collect();
         self.write_all(writes, Cache::Default);
     }
-}
-
-/// A point's digits, slowest first, and that it is no first one.
-fn spelt(point: u32, radices: &[u32]) -> Vec<i64> {
-    let mut rest = point;
-    let mut digits: Vec<i64> = (radices.iter().rev())
-        .map(|radix| {
-            let digit = rest % radix;
-            rest /= radix;
-            i64::from(digit)
-        })
-        .collect();
-    digits.reverse();
-    digits.push(0);
-    digits
 }

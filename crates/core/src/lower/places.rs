@@ -43,7 +43,7 @@ impl PartPlaces {
     }
 
     /// A point's digits, and one that says that it is Rader's first, which is counted last.
-    fn digits(&self, point: u32) -> Vec<i64> {
+    pub fn digits(&self, point: u32) -> Vec<i64> {
         let mut rest = point;
         let digit = |radix: &u32| {
             let digit = rest % radix;
