@@ -230,8 +230,9 @@ impl<'a> Model<'a> {
                 if parts.iter().any(|part| part.radices.len() > MAX_STAGES) {
                     return None;
                 }
+                let direct = matches!(&axis.method, Method::Coprime(all) if places::alone(all).is_some());
                 decimated |= matches!(axis.method, Method::Decimated { .. });
-                permutations += if !decimated && places::alone(parts).is_some() { 0.0 } else { 2.0 };
+                permutations += if direct { 0.0 } else { 2.0 };
                 longest = parts.iter().map(CoprimePart::points).fold(longest, u64::max);
             }
         }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::kernel::{Cache, Cmp, Cx, Space, Special, Value};
-use crate::pass::{Axis, CoprimePart, TableKind};
+use crate::pass::{Axis, CoprimePart, Method, TableKind};
 use crate::problem::Direction;
 
 use super::digits::Digit;
@@ -17,11 +17,30 @@ use super::places::{Places, Wanted, alone, arrange, end_digits};
 use super::wavefronts::{Samples, Stages};
 use super::{Held, Lowering, Slot};
 
+/// Where an element stands: a pointer and an offset, in which threads.
+pub(super) type Pointer = (Value, i32, Option<Value>);
+
 /// Slots of a piece, where permuted ends take the tile piece by piece.
 pub(crate) const PIECE: u32 = 8;
 
 impl Lowering<'_> {
-    pub(super) fn run_coprime(&mut self, parts: &[CoprimePart]) {
+    /// Runs stages that stay in shared memory: false where the pass has none of those.
+    pub(super) fn run_in_place(&mut self) -> bool {
+        let pass = self.pass;
+        if let Some(part) = pass.convolved_together() {
+            self.run_coprime(&[part]);
+            return true;
+        }
+        let [axis] = &pass.axes[..] else { return false };
+        match &axis.method {
+            Method::MixedRadix(_) => return false,
+            Method::Coprime(parts) => self.run_coprime(parts),
+            Method::Decimated { radix, part } => self.run_decimated(*radix, part),
+        }
+        true
+    }
+
+    fn run_coprime(&mut self, parts: &[CoprimePart]) {
         let whole = self.digits.clone();
         let batch: Vec<Digit> = whole.all.iter().filter(|digit| digit.batch.is_some()).copied().collect();
         let bytes = self.pass.precision.complex_bytes();
@@ -38,7 +57,8 @@ impl Lowering<'_> {
                 all.extend(index[1..].iter().map(|&i| i64::from(i)));
             })
         };
-        let ends = end_digits(parts).iter().zip([false, true]).map(end).collect();
+        let permuted = if alone(parts).is_some() { Vec::new() } else { end_digits(parts) };
+        let ends = permuted.iter().zip([false, true]).map(end).collect();
         let packed = f64::from(whole.elements()) * parts[0].room() as f64 / parts[0].n as f64;
         let places = arrange(Wanted { stages, ends, packed, even: parts.len() > 1, most: most as i64 });
         self.conflicts = self.conflicts.max(places.conflicts);
@@ -75,7 +95,7 @@ impl Lowering<'_> {
     }
 
     /// Slots that a thread holds at once on the permuted ways.
-    pub(super) fn pieces(&self, layout: &Layout) -> Vec<Range<u32>> {
+    fn pieces(&self, layout: &Layout) -> Vec<Range<u32>> {
         let slots = layout.slots(&self.digits, self.threads.count);
         let piece = if self.piecewise { PIECE } else { slots.max(1) };
         (0..slots).step_by(piece as usize).map(|first| first..(first + piece).min(slots)).collect()
@@ -103,13 +123,20 @@ impl Lowering<'_> {
             self.permuted(table(false), places, (load, piece), Some(held));
         }
         self.transform_parts(parts, 0, places, batch);
+        self.leave_places(table(true), places);
+        self.threads = threads;
+    }
+
+    /// The tile from its places to its destination, in the order in which it leaves.
+    pub(super) fn leave_places(&mut self, table: TableKind, places: &Places) {
+        let inverse = self.direction == Direction::Inverse;
         self.b.barrier();
         self.index_anew();
         let strides = self.digits.weights(|digit| digit.os);
         let order = self.digits.by_stride(&[], &strides);
         let store = Layout { register: None, order, block: None, pair: None };
         for piece in self.pieces(&store) {
-            let mut held = self.permuted(table(true), places, (&store, piece.clone()), None);
+            let mut held = self.permuted(table, places, (&store, piece.clone()), None);
             if inverse {
                 swap(&mut held);
             }
@@ -118,7 +145,6 @@ impl Lowering<'_> {
             }
             self.store_slots(&store, piece, &held);
         }
-        self.threads = threads;
     }
 
     /// The pass's axes, with the stages of each.
@@ -161,9 +187,19 @@ impl Lowering<'_> {
 
     /// The index of a slot's element, and what its repetition adds to its place. Where the table goes on in the `next`,
     /// the index may lie there.
-    fn point_and_row(&mut self, places: &Places, layout: &Layout, slot: u32, next: i64) -> (Linear, Linear) {
-        // On the chip, the whole of a permuted axis is a digit, or two that make up its frequency.
-        let points = self.digits.weights(|digit| if digit.axis.is_some() { digit.output } else { 0 });
+    fn point_and_row(
+        &mut self,
+        places: &Places,
+        output: bool,
+        (layout, slot): (&Layout, u32),
+        next: i64,
+    ) -> (Linear, Linear) {
+        // A permuted axis is one digit, or two: a codelet's, which holds it in registers on the way in, and a row's.
+        let points = self.digits.weights(|digit| match digit.axis {
+            Some(_) if output => digit.output,
+            Some(_) => digit.input,
+            None => 0,
+        });
         let mut strides = places.batch.iter();
         let rows: Vec<i64> = (self.digits.all.iter())
             .map(|digit| digit.batch.and_then(|_| strides.next()).copied().unwrap_or(0))
@@ -185,34 +221,42 @@ impl Lowering<'_> {
         space
     }
 
+    /// Where a slot's element stands, or the first of its group, by a table.
+    pub(super) fn place_pointer(
+        &mut self,
+        table: TableKind,
+        places: &Places,
+        (layout, slot): (&Layout, u32),
+    ) -> Pointer {
+        let TableKind::Places { output, next, .. } = table else { unreachable!("it is a table of places") };
+        let space = self.tile_space(places);
+        let cache = self.table_cache(table);
+        let table = self.space_of(Slot::Table(table));
+        let exists = self.exists(layout, slot);
+        let (at, row) = self.point_and_row(places, output, (layout, slot), next.into());
+        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        let ptr = self.b.addr(table, index);
+        let place = self.b.load(ptr, at.constant as i32, 1, cache, exists)[0];
+        let place = row.thread.map_or(place, |thread| self.b.add(place, thread));
+        let place = self.b.mul_const(place, 2);
+        (self.b.addr(space, place), 2 * row.constant as i32, exists)
+    }
+
     /// Writes a piece of the tile to its places in shared memory, or reads it from there.
-    pub(super) fn permuted(
+    fn permuted(
         &mut self,
         mut table: TableKind,
         places: &Places,
         (layout, piece): (&Layout, Range<u32>),
         held: Option<Held>,
     ) -> Held {
-        let space = self.tile_space(places);
         let next = self.next_row(places, layout).unwrap_or(0);
         if let TableKind::Places { next: own, .. } = &mut table {
             *own = next as u32;
         }
-        let cache = self.table_cache(table);
-        let table = self.space_of(Slot::Table(table));
         // All places before any element: the loads of one do not wait for the other.
-        let pointers: Vec<(Value, i32, Option<Value>)> = piece
-            .map(|slot| {
-                let exists = self.exists(layout, slot);
-                let (at, row) = self.point_and_row(places, layout, slot, next);
-                let index = at.thread.unwrap_or_else(|| self.b.u32(0));
-                let ptr = self.b.addr(table, index);
-                let place = self.b.load(ptr, at.constant as i32, 1, cache, exists)[0];
-                let place = row.thread.map_or(place, |thread| self.b.add(place, thread));
-                let place = self.b.mul_const(place, 2);
-                (self.b.addr(space, place), 2 * row.constant as i32, exists)
-            })
-            .collect();
+        let pointers: Vec<Pointer> =
+            piece.map(|slot| self.place_pointer(table, places, (layout, slot))).collect();
         match held {
             Some(held) => {
                 for ((ptr, offset, exists), group) in pointers.into_iter().zip(held) {

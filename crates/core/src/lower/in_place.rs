@@ -14,8 +14,6 @@ use super::guards::Bound;
 use super::layout::{Layout, Threads};
 use super::line::Line;
 use super::memory::Side;
-use super::twiddle::exact_powers;
-use super::twos::InTwos;
 use super::writes::Write;
 
 /// Bytes of a thread whose groups are written one after another where they come from global memory, so that all are
@@ -24,7 +22,7 @@ const UNROLLED: u64 = 128;
 
 /// What a stage does to its groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Work {
+pub(super) enum Work {
     /// Decimated in frequency.
     Out,
     /// The last stage, and the first on the way back with the product between.
@@ -34,27 +32,17 @@ enum Work {
 }
 
 /// One step of a part.
-struct Step<'l> {
-    line: &'l Line<'l>,
-    space: Space,
-    stage: usize,
-    work: Work,
-    layout: Layout,
+pub(super) struct Step<'l> {
+    pub(super) line: &'l Line<'l>,
+    pub(super) space: Space,
+    pub(super) stage: usize,
+    pub(super) work: Work,
+    pub(super) layout: Layout,
     /// The first and the last step touch the points as they are, not padded.
     enters: bool,
     leaves: bool,
     /// Global memory, where the line reads and writes it.
-    ends: Option<&'l [Side; 2]>,
-}
-
-/// Where a step's factors are.
-#[derive(Clone, Copy)]
-struct StepTable {
-    radix: u32,
-    done: u64,
-    index: Value,
-    constant: i64,
-    exists: Option<Value>,
+    pub(super) ends: Option<&'l [Side; 2]>,
 }
 
 impl Lowering<'_> {
@@ -140,47 +128,6 @@ impl Lowering<'_> {
         self.put(step, slot, x);
     }
 
-    /// A group of a long prime, each result stored as it comes: false where it is none, or where something else is done to
-    /// its points as well.
-    fn group_in_twos(&mut self, step: &Step<'_>, slot: u32) -> bool {
-        let radix = step.layout.registers(&self.digits);
-        let plain = !step.line.padded() && step.ends.is_none() && step.work != Work::Turn;
-        if !plain || !codelet::comes_in_twos(radix.into()) {
-            return false;
-        }
-        let mut x = self.take_shared(step, slot, None);
-        let exists = self.exists(&step.layout, slot);
-        let (ptr, base, distance) = self.place(step, slot);
-        let places: Vec<(Value, i32)> =
-            (0..i64::from(radix)).map(|r| (ptr, (base + distance * r) as i32)).collect();
-        let home = step.work == Work::Home;
-        let direction = if home { Direction::Inverse } else { Direction::Forward };
-        let table = self.step_table(step, slot);
-        let mut known = Vec::new();
-        if let Some(table) = table {
-            if home {
-                let mut next = 1;
-                self.each_step_factor(table, |this, w| {
-                    let w = this.conjugate(w);
-                    x[next] = this.b.cmul(x[next], w);
-                    next += 1;
-                });
-            } else {
-                known = self.few_step_factors(table);
-            }
-        }
-        let write = InTwos {
-            points: &x,
-            places: &places,
-            on: exists,
-            scale: 1.0,
-            cache: Cache::Default,
-            known: &known,
-        };
-        self.write_in_twos(&write, direction);
-        true
-    }
-
     /// Which of a group's points there are, on the way in and out: all but for the padding.
     fn bounds(&mut self, step: &Step<'_>, slot: u32, leaves: bool) -> Vec<Bound> {
         let (line, radix) = (step.line, step.layout.registers(&self.digits));
@@ -252,7 +199,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn take_shared(&mut self, step: &Step<'_>, slot: u32, bounds: Option<&[Bound]>) -> Vec<Cx> {
+    pub(super) fn take_shared(&mut self, step: &Step<'_>, slot: u32, bounds: Option<&[Bound]>) -> Vec<Cx> {
         let (ptr, base, distance) = self.place(step, slot);
         let exists = self.exists(&step.layout, slot);
         (0..step.layout.registers(&self.digits) as usize)
@@ -283,60 +230,10 @@ impl Lowering<'_> {
     }
 
     /// Pointer to a group, its constant offset, and the distance of its points.
-    fn place(&mut self, step: &Step<'_>, slot: u32) -> (Value, i64, i64) {
+    pub(super) fn place(&mut self, step: &Step<'_>, slot: u32) -> (Value, i64, i64) {
         let strides: Vec<i64> = step.line.strides.iter().map(|stride| 2 * stride).collect();
         let (ptr, base) = self.shared_pointer(step.space, &step.layout, slot, &strides);
         (ptr, base, strides[step.stage])
-    }
-
-    /// The factors between this stage and the later ones: `W^(j rest)`, j the digit of this stage, rest what the
-    /// later ones spell.
-    fn step_factors(&mut self, step: &Step<'_>, slot: u32) -> Vec<Option<Cx>> {
-        let radix = step.layout.registers(&self.digits);
-        let Some(table) = self.step_table(step, slot) else { return vec![None; radix as usize] };
-        let mut factors = vec![None];
-        let home = step.work == Work::Home;
-        self.each_step_factor(table, |this, w| {
-            factors.push(Some(if home { this.conjugate(w) } else { w }));
-        });
-        factors
-    }
-
-    /// Where a step's factors are; the last stage has none.
-    fn step_table(&mut self, step: &Step<'_>, slot: u32) -> Option<StepTable> {
-        let (line, stage) = (step.line, step.stage);
-        let done = line.index[stage] as u64;
-        if done == 1 {
-            return None;
-        }
-        // The stages of another axis have nothing to do with it.
-        let axis = self.digits.all[stage].axis;
-        let later = |d: usize| d > stage && self.digits.all[d].axis == axis;
-        let weights: Vec<i64> =
-            line.index.iter().enumerate().map(|(d, &weight)| if later(d) { weight } else { 0 }).collect();
-        let radix = step.layout.registers(&self.digits);
-        let at = self.linear(&step.layout, slot, &weights);
-        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
-        let exists = self.exists(&step.layout, slot);
-        Some(StepTable { radix, done, index, constant: at.constant, exists })
-    }
-
-    fn each_step_factor(&mut self, table: StepTable, take: impl FnMut(&mut Self, Cx)) {
-        let powers = self.stage_powers();
-        let exact = |this: &mut Self, row: usize, _| this.step_factor(table, row);
-        self.each_power(table.radix, powers, exact, take);
-    }
-
-    /// Those that are loaded, by their exponents.
-    fn few_step_factors(&mut self, table: StepTable) -> Vec<(u32, Cx)> {
-        let exact = exact_powers(table.radix, self.stage_powers());
-        exact.into_iter().enumerate().map(|(row, j)| (j, self.step_factor(table, row))).collect()
-    }
-
-    fn step_factor(&mut self, table: StepTable, row: usize) -> Cx {
-        let StepTable { radix, done, index, constant, exists } = table;
-        let kind = TableKind::Stage { radix, done, powers: self.stage_powers() };
-        self.table_load(kind, index, (row as u64 * done) as i64 + constant, exists)
     }
 
     /// The chirp of the points that there are.

@@ -22,6 +22,7 @@ mod memory;
 pub(crate) mod places;
 mod pointwise;
 mod prefetch;
+mod step;
 pub(crate) mod stored;
 pub mod tile;
 pub mod twiddle;
@@ -34,7 +35,7 @@ mod writes;
 
 use crate::cost;
 use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
-use crate::pass::{Method, Pass, TableKind};
+use crate::pass::{Pass, TableKind};
 use crate::problem::{Direction, Precision, Storage};
 use crate::target::{Api, Limits};
 
@@ -252,19 +253,8 @@ impl<'a> Lowering<'a> {
     }
 
     fn run_stages(&mut self) {
-        let pass = self.pass;
-        if let Some(part) = pass.convolved_together() {
-            return self.run_coprime(&[part]);
-        }
-        if let [axis] = &pass.axes[..]
-            && let Method::Coprime(parts) = &axis.method
-        {
-            return self.run_coprime(parts);
-        }
-        if let [axis] = &pass.axes[..]
-            && let Method::Decimated { radix, part } = &axis.method
-        {
-            return self.run_decimated(*radix, part);
+        if self.run_in_place() {
+            return;
         }
         let stages = self.stages();
         let first = stages.first().map(|stage| self.register(*stage));

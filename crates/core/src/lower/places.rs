@@ -43,7 +43,7 @@ impl PartPlaces {
     }
 
     /// A point's digits, and one that says that it is Rader's first, which is counted last.
-    pub fn digits(&self, point: u32) -> Vec<i64> {
+    fn digits(&self, point: u32) -> Vec<i64> {
         let mut rest = point;
         let digit = |radix: &u32| {
             let digit = rest % radix;
@@ -143,12 +143,12 @@ pub(super) fn arrange(wanted: Wanted<'_>) -> Places {
         }
     }
     let length = if packed * complex_bytes as f64 > LARGE { LARGE_LENGTH } else { LENGTH };
-    let least: f64 = ends.iter().map(Samples::least).sum();
+    let least_of_ends: f64 = ends.iter().map(Samples::least).sum();
     let mut cost = |places: &mut Places, known: f64| {
         let between = stages.lead(places);
         let long = 1.0 + length * places.len as f64 / packed;
         // What is worse at the best is not looked at.
-        if (between + least) * long >= known {
+        if (between + least_of_ends) * long >= known {
             return known;
         }
         let strides = places.flat();
@@ -192,7 +192,7 @@ pub(super) fn arrange(wanted: Wanted<'_>) -> Places {
     let between = stages.lead(&mut best);
     let strides = best.flat();
     let taken = between + ends.iter().map(|end| end.wavefronts(&strides)).sum::<f64>();
-    best.conflicts = taken / (least + stages.least());
+    best.conflicts = taken / (least_of_ends + stages.least());
     best
 }
 
@@ -233,7 +233,6 @@ fn nested((parts, even): (&[CoprimePart], bool), batch: &[Digit], order: &[Unit]
 }
 
 /// The digits of each index's points, counted in their order on the chip: of every part, on the way in, on the way out.
-/// None where nothing is permuted.
 pub(super) fn end_digits(parts: &[CoprimePart]) -> Vec<Vec<Vec<i64>>> {
     let unpadded = nested((parts, true), &[], &[], &[]);
     let spelt = |points: &Vec<Vec<u32>>| {
@@ -243,14 +242,11 @@ pub(super) fn end_digits(parts: &[CoprimePart]) -> Vec<Vec<Vec<i64>>> {
         };
         (0..count).map(|index| digits(index).collect()).collect()
     };
-    points(parts).iter().filter(|points| !points.is_empty()).map(spelt).collect()
+    points(parts).iter().map(spelt).collect()
 }
 
 /// Each index's point of every part, counted in its order on the chip: on the way in, on the way out.
 fn points(parts: &[CoprimePart]) -> [Vec<Vec<u32>>; 2] {
-    if alone(parts).is_some() {
-        return [Vec::new(), Vec::new()];
-    }
     let whole = nested((parts, true), &[], &[], &[]);
     [false, true].map(|output| {
         let point = |own: usize| {

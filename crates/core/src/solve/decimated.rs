@@ -4,12 +4,11 @@
 //! transforms for fun and profit* (1966): decimation in frequency.
 
 use crate::codelet;
-use crate::math::factor;
 use crate::plan::Plan;
 use crate::planner::Planner;
 
-use super::Solver;
 use super::rader::Rader;
+use super::{Solver, apart};
 
 /// Lengths with one prime factor that has no codelet, or is a long one, beside a codelet.
 pub struct Decimated;
@@ -26,15 +25,14 @@ impl Solver for Decimated {
         if n > planner.max_points() {
             return Vec::new();
         }
-        let (small, large): (Vec<_>, Vec<_>) = factor::factorise(n).into_iter().partition(|&(p, _)| p <= 31);
-        let radix: u64 = small.iter().map(|&(p, e)| p.pow(e)).product();
-        let &[(p, e)] = &large[..] else { return Vec::new() };
+        let (radix, awkward) = apart(n);
+        let &[large] = &awkward[..] else { return Vec::new() };
         if !(2..=LONGEST).contains(&radix) || !codelet::has_codelet(radix) {
             return Vec::new();
         }
-        let best = planner.on_chip(p.pow(e));
+        let best = planner.on_chip(large);
         // Between a codelet's way in and neighbours on the way out, Rader's rows cost less than they do alone.
-        let rader = Rader.plans(p.pow(e), planner).into_iter().next();
+        let rader = Rader.plans(large, planner).into_iter().next();
         let mut rows: Vec<Plan> = best.into_iter().chain(rader).filter(Plan::convolves_on_chip).collect();
         rows.dedup();
         rows.into_iter().map(|rows| Plan::Decimated { radix: radix as u32, rows: Box::new(rows) }).collect()

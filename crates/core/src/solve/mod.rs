@@ -11,6 +11,7 @@ mod prime_factor;
 mod rader;
 mod split;
 
+use crate::math::factor;
 use crate::plan::Plan;
 use crate::planner::Planner;
 
@@ -50,6 +51,13 @@ pub const SOLVERS: &[&dyn Solver] = &[
     &bluestein::Bluestein,
     &bluestein::LongBluestein,
 ];
+
+/// The part of a length whose prime factors have codelets on every device, and the powers of the others.
+pub(crate) fn apart(n: u64) -> (u64, Vec<u64>) {
+    let (small, large): (Vec<_>, Vec<_>) = factor::factorise(n).into_iter().partition(|&(p, _)| p <= 31);
+    let power = |&(p, e): &(u64, u32)| p.pow(e);
+    (small.iter().map(power).product(), large.iter().map(power).collect())
+}
 
 /// Stages with the largest radix first: a stage's table is as long as the product of the radices after it, and the
 /// first stage of a padded transform leaves out what is not there.

@@ -2,11 +2,10 @@
 //! problems in physics* (1963): coprime parts make a transform of several dimensions without twiddles. It keeps a
 //! large prime factor to itself, so that the others are spared its convolution.
 
-use crate::math::factor;
 use crate::plan::Plan;
 use crate::planner::Planner;
 
-use super::Solver;
+use super::{Solver, apart};
 
 /// Lengths with a prime factor that has no codelet, beside others.
 pub struct PrimeFactor;
@@ -20,9 +19,7 @@ impl Solver for PrimeFactor {
         if n > planner.max_points() {
             return Vec::new();
         }
-        let (small, large): (Vec<_>, Vec<_>) = factor::factorise(n).into_iter().partition(|&(p, _)| p <= 31);
-        let smooth: u64 = small.iter().map(|&(p, e)| p.pow(e)).product();
-        let awkward: Vec<u64> = large.iter().map(|&(p, e)| p.pow(e)).collect();
+        let (smooth, awkward) = apart(n);
         if awkward.is_empty() || awkward.len() > 2 || (smooth == 1 && awkward.len() == 1) {
             return Vec::new();
         }
