@@ -64,6 +64,11 @@ impl<'a> Planner<'a> {
         self.max_points() * self.precision.complex_bytes() / 64
     }
 
+    /// Bytes of the cache that all blocks share.
+    pub const fn cache_bytes(&self) -> u64 {
+        self.limits.l2_bytes
+    }
+
     /// Blocks that may hold a tile together, more than one.
     pub fn clusters(&self) -> impl Iterator<Item = u32> {
         tile::cluster_sizes(self.limits).skip(1)

@@ -148,6 +148,31 @@ fn strides_and_formats() {
     }
 }
 
+/// The last two of three passes write results beside those of other indices of the first part: some of these indices are an item
+/// together.
+#[test]
+fn items_of_several_indices() {
+    let limits = small(640);
+    let mut seen = BTreeSet::new();
+    for (n, precision) in [(8192, Precision::F32), (6400, Precision::F32), (4096, Precision::F64)] {
+        let asked = || request(&[n], 3, precision);
+        for request in [asked(), asked().in_place().inverse()] {
+            let problem = request.build().expect("it is possible");
+            let recipes = fused(&problem, &limits);
+            let three = recipes.iter().filter(|recipe| recipe.tiles.len() == 3 && recipe.fused.len() == 1);
+            let grouped: Vec<&Recipe> = three.filter(|recipe| recipe.fused[0].together > 1).collect();
+            assert!(!grouped.is_empty(), "{n}: none of {}", recipes.len());
+            for recipe in grouped.iter().step_by(grouped.len().div_ceil(3)) {
+                let text = serde_json::to_string(recipe).expect("it is plain");
+                assert_eq!(serde_json::from_str::<Recipe>(&text).as_ref().ok(), Some(*recipe), "{text}");
+                check(recipe, &problem, &limits);
+                seen.insert(recipe.fused[0].together);
+            }
+        }
+    }
+    assert!(seen.iter().all(|together| together % 4 == 0), "{seen:?}");
+}
+
 /// Two long dimensions have a pair of passes each.
 #[test]
 fn two_pairs_of_passes() {

@@ -12,6 +12,8 @@ use crate::target::{Api, LINE_BYTES, Limits};
 
 use super::Schedule;
 
+mod together;
+
 /// Two passes that share a launch, and the ring between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,6 +24,18 @@ pub struct Fuse {
     pub slots: u32,
     /// Items that the first pass is ahead of the second.
     pub ahead: u32,
+    /// Indices of a dimension that make an item: of one that both passes are repeated over, and whose results lie side by side.
+    #[serde(default = "alone", skip_serializing_if = "is_alone")]
+    pub together: u64,
+}
+
+const fn alone() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+const fn is_alone(together: &u64) -> bool {
+    *together == 1
 }
 
 /// A way to fuse two passes: in which radices, with which tiles.
@@ -60,23 +74,15 @@ pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) ->
     let limits = &Limits { shared_bytes, ..limits.clone() };
     let mut all = Vec::new();
     for first in 0..schedule.passes.len().saturating_sub(1) {
-        let (a, b) = (&schedule.passes[first], &schedule.passes[first + 1]);
-        let Some(pair) = Pair::of(a, b, problem) else { continue };
-        let versions = [versions(a), versions(b)];
-        let alone = [&pair.items[0][..], &pair.items[1]];
-        let tiles = tile::pairs([&versions[0], &versions[1]], alone, limits);
+        let passes = [&schedule.passes[first], &schedule.passes[first + 1]];
+        let Some(whole) = Pair::of(passes, problem) else { continue };
         let mut own = Vec::new();
-        for found in tiles.into_iter().take(MOST_TILES) {
-            let passes = [0, 1].map(|i| versions[i][found.versions[i]].clone());
-            let methods = passes.clone().map(|pass| pass.axes.into_iter().map(|axis| axis.method).collect());
-            let step = pair.step([&passes[0], &passes[1]], &found.tiles);
-            let resident = u64::from(found.resident * limits.multiprocessors);
-            for (slots, ahead) in pair.rings(step, resident, limits) {
-                let apart = found.cost();
-                let factor = cost::fused::of_ring(apart, ahead, pair.count, step, resident) / apart;
-                let tiles = found.tiles.clone().map(|choice| Choice { cost: choice.cost * factor, ..choice });
-                own.push(Offer { fuse: Fuse { first, slots, ahead }, tiles, methods: methods.clone() });
-            }
+        for together in together::ways(passes, &whole) {
+            let Some((passes, pair)) = Pair::grouped(passes, together, problem) else { continue };
+            own.extend(of_pair(&passes, &pair, limits).map(|offer| {
+                let fuse = Fuse { first, together, ..offer.fuse };
+                Offer { fuse, ..offer }
+            }));
         }
         if let Some(cap) = problem.max_workspace {
             own.retain(|offer| {
@@ -89,6 +95,27 @@ pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) ->
         all.extend(own);
     }
     all
+}
+
+/// Ways to fuse two passes by themselves.
+fn of_pair(passes: &[Pass; 2], pair: &Pair, limits: &Limits) -> impl Iterator<Item = Offer> {
+    let versions = passes.each_ref().map(versions);
+    let alone = [&pair.items[0][..], &pair.items[1]];
+    let tiles = tile::pairs([&versions[0], &versions[1]], alone, limits);
+    tiles.into_iter().take(MOST_TILES).flat_map(move |found| {
+        let passes = [0, 1].map(|i| versions[i][found.versions[i]].clone());
+        let methods = passes.clone().map(|pass| pass.axes.into_iter().map(|axis| axis.method).collect());
+        let step = pair.step([&passes[0], &passes[1]], &found.tiles);
+        let resident = u64::from(found.resident * limits.multiprocessors);
+        let offer = |(slots, ahead)| {
+            let apart = found.cost();
+            let factor = cost::fused::of_ring(apart, ahead, pair.count, step, resident) / apart;
+            let tiles = found.tiles.clone().map(|choice| Choice { cost: choice.cost * factor, ..choice });
+            let fuse = Fuse { first: 0, slots, ahead, together: 1 };
+            Offer { fuse, tiles, methods: methods.clone() }
+        };
+        pair.rings(step, resident, limits).into_iter().map(offer).collect::<Vec<_>>()
+    })
 }
 
 /// A pass as it is, and with as few stages as its length can have: a thread of a fused launch has registers for wide
@@ -140,8 +167,9 @@ pub(crate) fn apply(
     offer: Offer,
     problem: &Problem,
 ) -> (Schedule, Vec<Choice>) {
-    let Fuse { first, slots, ahead } = offer.fuse;
-    let Some(pair) = Pair::of(&schedule.passes[first], &schedule.passes[first + 1], problem) else {
+    let Fuse { first, slots, ahead, together } = offer.fuse;
+    let passes = [&schedule.passes[first], &schedule.passes[first + 1]];
+    let Some((passes, pair)) = Pair::grouped(passes, together, problem) else {
         return (schedule, choices);
     };
     let slot = pair.slot();
@@ -158,7 +186,7 @@ pub(crate) fn apply(
         span,
         storage: Storage::of(problem.precision),
     };
-    let [mut a, mut b] = [0, 1].map(|i| schedule.passes[first + i].clone());
+    let [mut a, mut b] = passes;
     for (pass, methods) in [&mut a, &mut b].into_iter().zip(offer.methods) {
         pass.axes.iter_mut().zip(methods).for_each(|(axis, method)| axis.method = method);
     }
@@ -246,7 +274,23 @@ struct Pair {
 }
 
 impl Pair {
-    fn of(a: &Pass, b: &Pass, problem: &Problem) -> Option<Self> {
+    fn of(passes: [&Pass; 2], problem: &Problem) -> Option<Self> {
+        Self::holding(passes, None, problem)
+    }
+
+    /// The passes with items of so many indices together.
+    fn grouped(passes: [&Pass; 2], together: u64, problem: &Problem) -> Option<([Pass; 2], Self)> {
+        let whole = Self::of(passes, problem)?;
+        if together == 1 {
+            return Some((passes.map(Pass::clone), whole));
+        }
+        let (grouped, inner) = together::grouped(passes, &whole, together)?;
+        let pair = Self::holding([&grouped[0], &grouped[1]], Some(inner), problem)?;
+        Some((grouped, pair))
+    }
+
+    /// `inner` lies within an item, whoever is repeated over it.
+    fn holding([a, b]: [&Pass; 2], inner: Option<Between>, problem: &Problem) -> Option<Self> {
         let plain = |pass: &Pass| {
             let stages = |method: &Method| matches!(method, Method::MixedRadix(_));
             let even = |axis: &Axis| axis.digits.is_empty() && stages(&axis.method);
@@ -298,6 +342,7 @@ impl Pair {
         let mut items = [Vec::new(), Vec::new()];
         let mut count = 1;
         while let Some(&slowest) = written.last()
+            && inner != Some(slowest)
             && let (Some(x), Some(y)) = (find(a, slowest, out), find(b, slowest, into))
         {
             written.pop();

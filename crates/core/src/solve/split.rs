@@ -27,13 +27,24 @@ impl Solver for Split {
         }
         let divisors: Vec<u64> =
             factor::divisors(n).into_iter().filter(|&d| d > 1 && planner.takes_columns(d)).collect();
-        let splits = |parts| splits(n, parts, &divisors, planner.complex_bytes());
+        let bytes = planner.complex_bytes();
+        let splits = |parts| splits(n, parts, &divisors, bytes);
         let some = |parts| Some((parts, splits(parts))).filter(|(_, all)| !all.is_empty());
         let Some((fewest, mut all)) = (2..=MOST_PARTS).find_map(some) else { return Vec::new() };
         all.truncate(OFFERED);
         // A part more where the fewest take columns that no block holds.
         if all.iter().all(|parts| parts.iter().any(|&part| part > planner.max_column_points())) {
             all.extend(splits(fewest + 1).into_iter().take(1));
+        }
+        if all.iter().any(|parts| parts.len() == 3) {
+            // Two passes of the three in one launch, through the cache.
+            let columns = |parts: &&Vec<u64>| parts[0] <= planner.max_column_points();
+            let threes = splits(3);
+            let mut near: Vec<&Vec<u64>> = threes.iter().filter(columns).collect();
+            near.retain(|parts| item_bytes(parts) <= planner.cache_bytes() / CACHED);
+            near.sort_by(|a, b| apart(a, bytes).total_cmp(&apart(b, bytes)));
+            let new: Vec<_> = near.into_iter().filter(|parts| !all.contains(parts)).take(SHARED).collect();
+            all.extend(new.into_iter().cloned());
         }
         let plan = |parts: &Vec<u64>| parts.iter().map(|&part| planner.on_chip(part)).collect::<Option<_>>();
         all.iter().filter_map(plan).map(Plan::Split).collect()
@@ -44,6 +55,24 @@ impl Solver for Split {
 const MOST_PARTS: usize = 5;
 /// Splits into the fewest parts that are offered at most.
 const OFFERED: usize = 4;
+
+/// Splits into three parts that are offered for what the last two are in one launch.
+const SHARED: usize = 3;
+/// Part of the cache that an item of two passes in one launch may take.
+const CACHED: u64 = 6;
+
+/// Bytes that the last two of three passes have between them at least, before results are written in pieces of two sectors:
+/// so many neighbours of the first part's index have to be transformed together.
+fn item_bytes(parts: &[u64]) -> u64 {
+    parts[1..].iter().product::<u64>() * 2 * SECTOR_BYTES
+}
+
+/// Small where the last two of three parts are even and of few bytes, so that they share a launch well.
+fn apart(parts: &[u64], bytes: u64) -> f64 {
+    let last = &parts[1..];
+    let rest: u64 = last.iter().product();
+    merit(rest, last, bytes) + astray(rest * bytes) + 0.3 * (item_bytes(parts) as f64).log2()
+}
 
 /// Splits into that many parts, each of them among the divisors, the most promising first.
 fn splits(n: u64, parts: usize, divisors: &[u64], bytes: u64) -> Vec<Vec<u64>> {
@@ -61,17 +90,21 @@ fn merit(n: u64, lengths: &[u64], bytes: u64) -> f64 {
     // A length that the chip takes only by Bluestein counts much.
     let awkward = |&len: &u64| if factor::factorise(len).iter().any(|&(p, _)| p > 31) { 4.0 } else { 0.0 };
     let uneven: f64 = lengths.iter().map(|&len| (len as f64 / even).ln().abs()).sum();
-    let astray = |pitch: u64| match pitch * bytes {
-        pitch if pitch.is_multiple_of(LINE_BYTES) => 0.0,
-        pitch if pitch.is_multiple_of(2 * SECTOR_BYTES) => 0.1,
-        pitch if pitch.is_multiple_of(SECTOR_BYTES) => 0.3,
-        _ => 0.6,
-    };
     // All passes but the last read and write columns whose rows are the parts that follow; the last one writes columns whose
     // rows are those before it.
     let follows = (1..lengths.len()).map(|i| lengths[i..].iter().product());
     let rows = follows.chain(lengths.last().map(|last| n / last));
-    uneven + lengths.iter().map(awkward).sum::<f64>() + rows.map(astray).sum::<f64>()
+    uneven + lengths.iter().map(awkward).sum::<f64>() + rows.map(|row| astray(row * bytes)).sum::<f64>()
+}
+
+/// Copies, roughly, that a pass takes more by what its rows start with.
+fn astray(pitch: u64) -> f64 {
+    match pitch {
+        pitch if pitch.is_multiple_of(LINE_BYTES) => 0.0,
+        pitch if pitch.is_multiple_of(2 * SECTOR_BYTES) => 0.1,
+        pitch if pitch.is_multiple_of(SECTOR_BYTES) => 0.3,
+        _ => 0.6,
+    }
 }
 
 /// Factorisations of `n` into exactly `parts` of the divisors, in every order.

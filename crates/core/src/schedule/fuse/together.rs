@@ -1,0 +1,77 @@
+//! Items of several indices of a dimension that two passes are repeated over. What leaves a transform in several passes is
+//! nearest to what other indices of its first parts leave: an item of one of them alone would be written in pieces
+//! shorter than a sector.
+
+use crate::pass::{Pass, PassDim};
+use crate::target::{LINE_BYTES, SECTOR_BYTES};
+
+use super::{Between, Pair};
+
+/// Ways to choose how many indices make an item that are offered at most.
+const MOST_WAYS: usize = 3;
+
+/// The dimension of both passes whose indices may be put together: of those that number the items the one with the shortest
+/// step in memory, where that is less than a line.
+fn near(passes: [&Pass; 2], pair: &Pair) -> Option<[usize; 2]> {
+    let [a, b] = passes;
+    let step = |&[x, y]: &[usize; 2]| a.batch[x].is.unsigned_abs().min(b.batch[y].os.unsigned_abs());
+    let both = pair.items[0].iter().zip(&pair.items[1]).map(|(&x, &y)| [x, y]);
+    let found = both.min_by_key(step).filter(|at| step(at) * pair.complex_bytes < LINE_BYTES)?;
+    let plain = |pass: &Pass, at: usize| {
+        let dim = &pass.batch[at];
+        let even = !dim.at_run && !dim.whole && dim.first == [None; 2];
+        even && pass.ends.iter().all(Option::is_none) && pass.windows.iter().all(Vec::is_empty)
+    };
+    (plain(a, found[0]) && plain(b, found[1])).then_some(found)
+}
+
+/// How many indices may make an item: enough for whole pairs of sectors at least, first those with whole lines.
+pub(super) fn ways(passes: [&Pass; 2], pair: &Pair) -> Vec<u64> {
+    let Some([x, y]) = near(passes, pair) else { return vec![1] };
+    let (n, step) = (passes[0].batch[x].n, passes[1].batch[y].os.unsigned_abs().max(1));
+    let bytes = |indices: u64| indices * step * pair.complex_bytes;
+    let divisors = (2..n).filter(|&indices| n.is_multiple_of(indices));
+    let mut wide: Vec<u64> = divisors.filter(|&indices| bytes(indices) >= 3 * SECTOR_BYTES / 2).collect();
+    let lines = wide.iter().position(|&indices| bytes(indices) >= LINE_BYTES).unwrap_or(0);
+    wide.truncate((lines + 1).max(MOST_WAYS));
+    let first = wide.len().saturating_sub(MOST_WAYS);
+    wide.drain(..first);
+    std::iter::once(1).chain(wide.into_iter().rev()).collect()
+}
+
+/// Both passes with so many indices of the near dimension as a dimension of its own, which items hold, and what it is between
+/// them.
+pub(super) fn grouped(passes: [&Pass; 2], pair: &Pair, together: u64) -> Option<([Pass; 2], Between)> {
+    let at = near(passes, pair)?;
+    let grouped = |i: usize| {
+        let mut pass = passes[i].clone();
+        let dim = pass.batch[at[i]];
+        dim.n.is_multiple_of(together).then(|| {
+            let [outer, inner] = parts(&dim, together);
+            pass.batch[at[i]] = outer;
+            pass.batch.insert(at[i] + 1, inner);
+            pass
+        })
+    };
+    let both = [grouped(0)?, grouped(1)?];
+    let inner = &both[0].batch[at[0] + 1];
+    let inner = (inner.n, inner.os);
+    Some((both, inner))
+}
+
+/// A dimension as two: groups of so many indices, and the index within one.
+fn parts(dim: &PassDim, together: u64) -> [PassDim; 2] {
+    let step = together as i64;
+    let outer = PassDim {
+        n: dim.n / together,
+        is: dim.is * step,
+        os: dim.os * step,
+        load_index: dim.load_index * together,
+        store_index: dim.store_index * together,
+        twiddle: dim.twiddle * together,
+        filter: dim.filter * step,
+        counts: dim.counts.map(|count| count * together),
+        ..*dim
+    };
+    [outer, PassDim { n: together, ..*dim }]
+}
