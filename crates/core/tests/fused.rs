@@ -190,16 +190,25 @@ fn two_pairs_of_passes() {
     }
 }
 
-/// The middle of a convolution through memory goes back to where it came from, and shares no launch.
+/// The middle of a convolution through memory takes what the pass before it writes from a ring, and goes back to the region
+/// that the last pass reads.
 #[test]
 fn convolutions_through_memory() {
     let limits = Limits { l2_bytes: 96 << 10, ..small(0) };
-    let problem = request(&[347], 40, Precision::F32).build().expect("it is possible");
-    let planned = Compiled::of(&problem, &limits).expect("it has a plan");
-    assert_eq!(planned.schedule.passes.len(), 3, "{:?}", planned.schedule.plans);
-    assert_eq!(planned.schedule.fused, [], "nothing like it was timed");
-    assert_eq!(fused(&problem, &limits), [], "the middle is a convolution");
-    check_program(&planned.program, &limits, "347").expect("no races");
+    for (n, precision) in [(347, Precision::F32), (353, Precision::F32), (211, Precision::F64)] {
+        for request in [request(&[n], 40, precision), request(&[n], 40, precision).inverse().in_place()] {
+            let problem = request.build().expect("it is possible");
+            let planned = Compiled::of(&problem, &limits).expect("it has a plan");
+            assert_eq!(planned.schedule.passes.len(), 3, "{:?}", planned.schedule.plans);
+            let recipes = fused(&problem, &limits);
+            let middle = |recipe: &Recipe| recipe.tiles.len() / 2;
+            let before = |recipe: &Recipe| recipe.fused[0].first < middle(recipe);
+            assert!(recipes.iter().all(before), "{n}: the middle is first");
+            assert!(recipes.iter().any(|recipe| recipe.fused[0].first + 1 == middle(recipe)));
+            check_some(&problem, &limits);
+            check_program(&planned.program, &limits, "as planned").expect("no races");
+        }
+    }
 }
 
 /// The planner's own choice, with exact workspace.

@@ -215,8 +215,10 @@ impl Lowering<'_> {
     }
 
     pub(super) fn tile_space(&mut self, places: &Places) -> Space {
-        let len = 2 * places.len as u32;
-        let space = *self.shared.get_or_insert_with(|| self.b.shared("tile", self.real, len));
+        let (len, spare) = (2 * places.len as u32, self.spare);
+        let space = *self
+            .shared
+            .get_or_insert_with(|| spare.unwrap_or_else(|| self.b.shared("tile", self.real, len)));
         self.b.grow_shared(space, len);
         space
     }

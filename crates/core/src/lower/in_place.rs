@@ -63,6 +63,10 @@ impl Lowering<'_> {
             let step = Step { line, space, stage, work, layout, enters, leaves, ends: ends.as_ref() };
             if !(enters && line.direct) {
                 self.b.barrier();
+                if line.direct {
+                    // All threads have what they read, and wrote it to the tile.
+                    self.exchanged();
+                }
             }
             if work == Work::Home {
                 self.index_anew();

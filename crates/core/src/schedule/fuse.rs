@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::cost;
 use crate::lower::fused::{COUNTER_WORDS, Ring, TICKET_BYTES};
 use crate::lower::tile::{self, Choice};
-use crate::pass::{Array, Axis, Carry, Fold, Formula, Method, Operand, Pass, PassDim, Pointwise};
+use crate::pass::{Array, Axis, Carry, Fold, Formula, Method, Operand, PartKind, Pass, PassDim, Pointwise};
 use crate::problem::{Format, Placement, Problem, Storage};
 use crate::solve::mixed_radix;
 use crate::target::{Api, LINE_BYTES, Limits};
@@ -313,7 +313,18 @@ impl Pair {
         if !folds || a.ends[0].is_some() || b.ends[1].is_some() {
             return None;
         }
-        if a.dst != b.src || !plain(a) || !plain(b) || !whole(a.store) || !whole(b.load) || !apart {
+        // A convolution through memory takes its middle from the ring, and lets go of it after a stage.
+        let middle = |pass: &Pass| {
+            let own = |method: &Method| matches!(method, Method::Coprime(parts) if parts.len() == 1 && parts[0].kind == PartKind::Middle);
+            !pass.moves() && pass.axes.len() == 1 && own(&pass.axes[0].method)
+        };
+        if a.dst != b.src
+            || !plain(a)
+            || !(plain(b) || middle(b))
+            || !whole(a.store)
+            || !whole(b.load)
+            || !apart
+        {
             return None;
         }
         let out = |dim: &PassDim| (dim.n, dim.os);
