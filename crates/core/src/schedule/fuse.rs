@@ -78,10 +78,12 @@ pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) ->
         let Some(whole) = Pair::of(passes, problem) else { continue };
         let mut own = Vec::new();
         for together in together::ways(passes, &whole) {
-            let Some((passes, pair)) = Pair::grouped(passes, together, problem) else { continue };
-            own.extend(of_pair(&passes, &pair, limits).map(|offer| {
-                let fuse = Fuse { first, together, ..offer.fuse };
-                Offer { fuse, ..offer }
+            let short = together::of_rows(passes, &whole, together);
+            let Some((grouped, pair)) = Pair::grouped(passes, together, problem) else { continue };
+            own.extend(of_pair(&grouped, &pair, limits).map(|mut offer| {
+                offer.fuse = Fuse { first, together, ..offer.fuse };
+                offer.tiles[1].cost += short;
+                offer
             }));
         }
         if let Some(cap) = problem.max_workspace {

@@ -38,13 +38,11 @@ impl Solver for Split {
         }
         if all.iter().any(|parts| parts.len() == 3) {
             // Two passes of the three in one launch, through the cache.
-            let columns = |parts: &&Vec<u64>| parts[0] <= planner.max_column_points();
-            let threes = splits(3);
-            let mut near: Vec<&Vec<u64>> = threes.iter().filter(columns).collect();
-            near.retain(|parts| item_bytes(parts) <= planner.cache_bytes() / CACHED);
-            near.sort_by(|a, b| apart(a, bytes).total_cmp(&apart(b, bytes)));
-            let new: Vec<_> = near.into_iter().filter(|parts| !all.contains(parts)).take(SHARED).collect();
-            all.extend(new.into_iter().cloned());
+            let mut near = splits(3);
+            near.retain(|parts| item_bytes(parts) <= planner.cache_bytes() / CACHED && !all.contains(parts));
+            let column = planner.max_column_points();
+            near.sort_by(|a, b| apart(a, bytes, column).total_cmp(&apart(b, bytes, column)));
+            all.extend(near.into_iter().take(SHARED));
         }
         let plan = |parts: &Vec<u64>| parts.iter().map(|&part| planner.on_chip(part)).collect::<Option<_>>();
         all.iter().filter_map(plan).map(Plan::Split).collect()
@@ -57,7 +55,7 @@ const MOST_PARTS: usize = 5;
 const OFFERED: usize = 4;
 
 /// Splits into three parts that are offered for what the last two are in one launch.
-const SHARED: usize = 3;
+const SHARED: usize = 4;
 /// Part of the cache that an item of two passes in one launch may take.
 const CACHED: u64 = 6;
 
@@ -67,11 +65,13 @@ fn item_bytes(parts: &[u64]) -> u64 {
     parts[1..].iter().product::<u64>() * 2 * SECTOR_BYTES
 }
 
-/// Small where the last two of three parts are even and of few bytes, so that they share a launch well.
-fn apart(parts: &[u64], bytes: u64) -> f64 {
+/// Small where the last two of three parts are even and of few bytes, so that they share a launch well, and the first is not
+/// much beyond the columns that a block holds.
+fn apart(parts: &[u64], bytes: u64, column: u64) -> f64 {
     let last = &parts[1..];
     let rest: u64 = last.iter().product();
-    merit(rest, last, bytes) + astray(rest * bytes) + 0.3 * (item_bytes(parts) as f64).log2()
+    let wide = (parts[0] as f64 / column as f64).log2().max(0.0);
+    merit(rest, last, bytes) + astray(rest * bytes) + 0.3 * (item_bytes(parts) as f64).log2() + 0.5 * wide
 }
 
 /// Splits into that many parts, each of them among the divisors, the most promising first.

@@ -2,6 +2,7 @@
 //! nearest to what other indices of its first parts leave: an item of one of them alone would be written in pieces
 //! shorter than a sector.
 
+use crate::cost;
 use crate::pass::{Pass, PassDim};
 use crate::target::{LINE_BYTES, SECTOR_BYTES};
 
@@ -57,6 +58,13 @@ pub(super) fn grouped(passes: [&Pass; 2], pair: &Pair, together: u64) -> Option<
     let inner = &both[0].batch[at[0] + 1];
     let inner = (inner.n, inner.os);
     Some((both, inner))
+}
+
+/// Copies that the passes cost more by the rows in which results leave items of so many indices.
+pub(super) fn of_rows(passes: [&Pass; 2], pair: &Pair, together: u64) -> f64 {
+    let Some([_, at]) = near(passes, pair).filter(|_| together > 1) else { return 0.0 };
+    let step = passes[1].batch[at].os.unsigned_abs().max(1);
+    cost::fused::of_rows(together * step * pair.complex_bytes)
 }
 
 /// A dimension as two: groups of so many indices, and the index within one.
