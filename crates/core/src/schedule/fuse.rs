@@ -162,6 +162,17 @@ pub(crate) fn cheapest(
     (schedule, choices)
 }
 
+/// Copies of a schedule with those pairs fused that are expected to gain by it, and how many these are; `None` where a pass has
+/// no tile.
+pub(super) fn copies(schedule: &Schedule, problem: &Problem, limits: &Limits) -> Option<(f64, usize)> {
+    let choices: Option<Vec<Choice>> =
+        schedule.passes.iter().map(|pass| tile::choose(pass, limits)).collect();
+    let (schedule, choices) = cheapest(schedule.clone(), choices?, problem, limits);
+    let weighed = |(choice, pass): (&Choice, &Pass)| choice.cost * pass.elements() as f64;
+    let all: f64 = choices.iter().zip(&schedule.passes).map(weighed).sum();
+    Some((all / problem.elements() as f64, schedule.fused.len()))
+}
+
 /// The schedule with one more pair fused.
 pub(crate) fn apply(
     mut schedule: Schedule,

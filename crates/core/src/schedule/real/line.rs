@@ -322,7 +322,7 @@ impl Chain<'_> {
 
     /// Lines of points between two parts of the chain, each packed.
     fn between(&mut self, lengths: &[u64], like: &[i64]) -> Points {
-        let (operand, mut strides) = self.region(lengths, like, Format::Interleaved);
+        let (operand, mut strides) = self.region(lengths, like, Format::Interleaved, 1);
         let stride = strides.pop().unwrap_or(1);
         Points { operand, stride, strides }
     }

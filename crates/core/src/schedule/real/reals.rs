@@ -30,7 +30,7 @@ impl Chain<'_> {
         let between = dims.len() > 1 && !(problem.keeps_results() && holds);
         let staged = (moves || between).then(|| {
             let most: Vec<u64> = lengths.iter().map(|&[before, after]| before.max(after)).collect();
-            self.region(&most, &os, Format::Real)
+            self.region(&most, &os, Format::Real, 1)
         });
         if staged.is_some() {
             let stored = if holds { Detour::stored(problem) } else { Cause::Cropped };
