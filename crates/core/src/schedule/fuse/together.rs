@@ -6,7 +6,7 @@ use crate::cost;
 use crate::pass::{Pass, PassDim};
 use crate::target::{LINE_BYTES, SECTOR_BYTES};
 
-use super::{Between, Pair};
+use super::pair::{Between, Pair};
 
 /// Ways to choose how many indices make an item that are offered at most.
 const MOST_WAYS: usize = 3;

@@ -1,0 +1,202 @@
+//! Two passes of which the second reads what the first writes, and the items that it comes in.
+
+use crate::cost;
+use crate::lower::tile::Choice;
+use crate::pass::{Axis, Carry, Fold, Formula, Method, PartKind, Pass, PassDim, Pointwise};
+use crate::problem::{Placement, Problem};
+use crate::target::{Api, LINE_BYTES, Limits};
+
+use super::together;
+
+/// Slots start at multiples of so many elements.
+const SLOT_ALIGNMENT: u64 = 64;
+/// Slots of a ring at most: more make no wait rarer.
+const MOST_SLOTS: u64 = 129;
+
+/// Length and stride of a dimension in what lies between two passes.
+pub(super) type Between = (u64, i64);
+
+/// The lines of a fold.
+pub(super) fn folded(fold: &Fold, end: usize) -> Between {
+    let rows = if fold.twins(end == 1) { 2 } else { 1 };
+    (fold.elements() / rows, fold.stride)
+}
+
+/// Pairs of rows side by side as single rows; another dimension as it is.
+fn parted((n, stride): Between) -> Between {
+    if stride == 2 { (2 * n, 1) } else { (n, stride) }
+}
+
+/// Two passes of which the second reads what the first writes, item by item.
+pub(super) struct Pair {
+    /// Items.
+    pub count: u64,
+    /// Repeated dimensions of each pass that number the items.
+    pub items: [Vec<usize>; 2],
+    /// Dimensions of an item, the fastest first.
+    local: Vec<Between>,
+    pub complex_bytes: u64,
+}
+
+impl Pair {
+    pub fn of(passes: [&Pass; 2], problem: &Problem) -> Option<Self> {
+        Self::holding(passes, None, problem)
+    }
+
+    /// The passes with items of so many indices together.
+    pub fn grouped(passes: [&Pass; 2], together: u64, problem: &Problem) -> Option<([Pass; 2], Self)> {
+        let whole = Self::of(passes, problem)?;
+        if together == 1 {
+            return Some((passes.map(Pass::clone), whole));
+        }
+        let (grouped, inner) = together::grouped(passes, &whole, together)?;
+        let pair = Self::holding([&grouped[0], &grouped[1]], Some(inner), problem)?;
+        Some((grouped, pair))
+    }
+
+    /// `inner` lies within an item, whoever is repeated over it.
+    fn holding([a, b]: [&Pass; 2], inner: Option<Between>, problem: &Problem) -> Option<Self> {
+        let plain = |pass: &Pass| {
+            let stages = |method: &Method| matches!(method, Method::MixedRadix(_));
+            let even = |axis: &Axis| axis.digits.is_empty() && stages(&axis.method);
+            !pass.moves() && !pass.axes.is_empty() && pass.axes.iter().all(even)
+        };
+        let whole = |factor: Option<Pointwise>| factor.is_none_or(|factor| factor.limit.is_none());
+        // What is overwritten must be what the same item has read.
+        let moved = problem.placement == Placement::InPlace && problem.moves();
+        let apart = a.src.array != b.dst.array || (a.src == b.dst && !moved);
+        // Only a spectrum between the passes is folded on its way to or from the ring, or real data outside of it.
+        let known = |(end, fold): (usize, Option<Fold>)| {
+            fold.is_none_or(|fold| {
+                let spectrum = matches!(fold.formula, Formula::Spectrum { .. });
+                (fold.carry == Carry::Halves || fold.twins(end == 1)) && spectrum && fold.window.is_none()
+            })
+        };
+        let folds = [a, b].iter().all(|pass| pass.ends.into_iter().enumerate().all(known));
+        // What lies between is all there.
+        let folds = folds && a.windows[1].is_empty() && b.windows[0].is_empty();
+        if !folds || a.ends[0].is_some() || b.ends[1].is_some() {
+            return None;
+        }
+        // A convolution through memory takes its middle from the ring, and lets go of it after a stage.
+        let middle = |pass: &Pass| {
+            let own = |method: &Method| matches!(method, Method::Coprime(parts) if parts.len() == 1 && parts[0].kind == PartKind::Middle);
+            !pass.moves() && pass.axes.len() == 1 && own(&pass.axes[0].method)
+        };
+        if a.dst != b.src
+            || !plain(a)
+            || !(plain(b) || middle(b))
+            || !whole(a.store)
+            || !whole(b.load)
+            || !apart
+        {
+            return None;
+        }
+        let out = |dim: &PassDim| (dim.n, dim.os);
+        let into = |dim: &PassDim| (dim.n, dim.is);
+        let side = |pass: &Pass, end: usize, own: fn(&PassDim) -> Between| {
+            let mut axes: Vec<Between> = pass.axes.iter().map(|axis| own(&axis.dim)).collect();
+            let mut batch: Vec<Between> = pass.batch.iter().map(own).collect();
+            if let (Some(fold), Some(last)) = (pass.ends[end], axes.last_mut()) {
+                *last = folded(&fold, end);
+                batch.iter_mut().filter(|_| fold.twins(end == 1)).for_each(|dim| *dim = parted(*dim));
+            }
+            axes.into_iter().chain(batch).collect::<Vec<Between>>()
+        };
+        let (mut written, mut read) = (side(a, 1, out), side(b, 0, into));
+        for side in [&mut written, &mut read] {
+            side.retain(|&(n, _)| n > 1);
+            side.sort_by_key(|&(_, stride)| stride.unsigned_abs());
+        }
+        if written != read {
+            return None;
+        }
+        // Repeated in both passes, and further apart than all that is not.
+        let find = |pass: &Pass, between: Between, side: fn(&PassDim) -> Between| {
+            pass.batch.iter().position(|dim| side(dim) == between)
+        };
+        let mut items = [Vec::new(), Vec::new()];
+        let mut count = 1;
+        while let Some(&slowest) = written.last()
+            && inner != Some(slowest)
+            && let (Some(x), Some(y)) = (find(a, slowest, out), find(b, slowest, into))
+        {
+            written.pop();
+            items[0].push(x);
+            items[1].push(y);
+            count *= slowest.0;
+        }
+        // Whoever counts the items goes by the dimensions in the order in which the passes name them.
+        let ranks = |at: &[usize]| at.iter().map(|d| at.iter().filter(|&other| other < d).count()).collect();
+        let [one, two]: [Vec<usize>; 2] = [ranks(&items[0]), ranks(&items[1])];
+        if one != two {
+            return None;
+        }
+        // Where results take the place of the data, an item's are to take that of its own.
+        let stays = |(&x, &y): (&usize, &usize)| a.batch[x].is == b.batch[y].os;
+        if a.src == b.dst && !items[0].iter().zip(&items[1]).all(stays) {
+            return None;
+        }
+        Some(Self { count, items, local: written, complex_bytes: problem.precision.complex_bytes() })
+    }
+
+    /// Elements of a slot.
+    pub fn slot(&self) -> u64 {
+        (self.packed(self.local.len()) as u64).next_multiple_of(SLOT_ALIGNMENT)
+    }
+
+    /// Elements from one index to the next of the dimension that follows the first so many. Long rows start with lines of
+    /// the cache, whatever their length.
+    fn packed(&self, dims: usize) -> i64 {
+        let line = LINE_BYTES / self.complex_bytes;
+        let row = self.local.first().map_or(1, |&(n, _)| n);
+        let row = if row >= 2 * line && self.local.len() > 1 { row.next_multiple_of(line) } else { row };
+        let outer: u64 = self.local[..dims].iter().skip(1).map(|&(n, _)| n).product();
+        if dims == 0 { 1 } else { (row * outer) as i64 }
+    }
+
+    /// Stride in a slot of a dimension of what lies between, which may count two rows side by side; 0 for those that number
+    /// the items.
+    pub fn stride(&self, dim: Between, twins: bool) -> i64 {
+        let find = |dim: Between| self.local.iter().position(|&own| own == dim).map(|at| self.packed(at));
+        let both = || (parted(dim) != dim).then(|| Some(2 * find(parted(dim))?)).flatten();
+        find(dim).or_else(|| both().filter(|_| twins)).unwrap_or(0)
+    }
+
+    /// Tiles of an item in both passes.
+    pub fn step(&self, passes: [&Pass; 2], tiles: &[Choice; 2]) -> u64 {
+        let count = |i: usize| {
+            passes[i].batch.iter().zip(&tiles[i].tile.batch).map(|(dim, &held)| dim.n.div_ceil(held))
+        };
+        let all: u64 = [0, 1].iter().map(|&i| count(i).product::<u64>()).sum();
+        all / self.count.max(1)
+    }
+
+    /// Slots and distances worth a try when an item has `step` tiles and `resident` blocks run at once, the likely
+    /// best first.
+    pub fn rings(&self, step: u64, resident: u64, limits: &Limits) -> Vec<(u32, u32)> {
+        // Only there does a block that waits for another not keep it from running.
+        if !matches!(limits.api, Api::Ptx { .. }) {
+            return Vec::new();
+        }
+        let bytes = self.slot() * self.complex_bytes;
+        let most = (limits.l2_bytes / 2 / bytes).min(self.count).min(MOST_SLOTS);
+        let (ahead, spare) = cost::fused::best_ring(step, resident);
+        let mut rings = Vec::new();
+        for (ahead, spare) in [
+            (ahead, spare),
+            (ahead, spare + 1),
+            (ahead - 1, spare),
+            (ahead + 1, spare),
+            (ahead / 2, spare),
+            (1, 1),
+        ] {
+            let ahead = ahead.clamp(1, most.max(2) - 1);
+            let ring = ((ahead + spare).min(most) as u32, ahead as u32);
+            if most >= 2 && !rings.contains(&ring) {
+                rings.push(ring);
+            }
+        }
+        rings
+    }
+}
