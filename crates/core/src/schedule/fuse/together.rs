@@ -29,7 +29,8 @@ fn near(passes: [&Pass; 2], pair: &Pair) -> Option<[usize; 2]> {
 /// How many indices may make an item: enough for whole pairs of sectors at least, first those with whole lines.
 pub(super) fn ways(passes: [&Pass; 2], pair: &Pair) -> Vec<u64> {
     let Some([x, y]) = near(passes, pair) else { return vec![1] };
-    let (n, step) = (passes[0].batch[x].n, passes[1].batch[y].os.unsigned_abs().max(1));
+    let (read, written) = (passes[0].batch[x], passes[1].batch[y].os);
+    let (n, step) = (read.n, read.is.unsigned_abs().min(written.unsigned_abs()).max(1));
     let bytes = |indices: u64| indices * step * pair.complex_bytes;
     let divisors = (2..n).filter(|&indices| n.is_multiple_of(indices));
     let mut wide: Vec<u64> = divisors.filter(|&indices| bytes(indices) >= 3 * SECTOR_BYTES / 2).collect();
