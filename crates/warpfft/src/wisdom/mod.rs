@@ -31,7 +31,8 @@ pub use key::problem_key;
 pub const VARIABLE: &str = "WARPFFT_WISDOM";
 
 /// Wisdom that comes with the crate.
-const SHIPPED: [(&str, &str); 1] = [("h200.json", include_str!("h200.json"))];
+const SHIPPED: [(&str, &str); 2] =
+    [("h100.json", include_str!("h100.json")), ("h200.json", include_str!("h200.json"))];
 
 /// The fastest recipe found for one problem on one device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use warpfft_core::problem::RealKind;
@@ -57,6 +58,9 @@ fn of_key(key: &str) -> Problem {
 #[test]
 fn what_is_shipped_can_be_followed() {
     let shipped = Wisdom::shipped().expect("it is whole");
+    // An H100 has the limits of an H200.
+    let devices: BTreeSet<&str> = shipped.entries().map(|entry| entry.device.as_str()).collect();
+    assert_eq!(devices.into_iter().collect::<Vec<_>>(), ["NVIDIA H100 80GB HBM3", "NVIDIA H200"]);
     let refused = shipped.entries().filter_map(|entry| {
         let recipe = entry.recipe().expect("it is of this version");
         let made = Compiled::by(&recipe, &of_key(&entry.problem), &Limits::h200());
