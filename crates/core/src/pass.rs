@@ -90,6 +90,29 @@ impl PassDim {
         }
     }
 
+    /// The same indices as two dimensions: groups of so many neighbours, and the index within a group. It is to be a divisor of
+    /// the number of points, each of which lies in memory and is known when the pass is made.
+    pub fn in_groups_of(&self, together: u64) -> [Self; 2] {
+        let Self { n, is, os, load_index, store_index, twiddle, filter, whole, of, counts, first, at_run } =
+            *self;
+        let step = together as i64;
+        let groups = Self {
+            n: n / together,
+            is: is * step,
+            os: os * step,
+            load_index: load_index * together,
+            store_index: store_index * together,
+            twiddle: twiddle * together,
+            filter: filter * step,
+            whole,
+            of,
+            counts: counts.map(|count| count * together),
+            first,
+            at_run,
+        };
+        [groups, Self { n: together, ..*self }]
+    }
+
     /// Whether a pass that is repeated over it would be another without it.
     pub fn counts_for(&self) -> bool {
         self.n > 1 || self.at_run || self.first != [None; 2]

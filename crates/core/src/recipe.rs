@@ -153,7 +153,7 @@ struct Draft {
     schedule: Schedule,
     choices: Vec<Choice>,
     /// Elements of the problem, by which passes weigh.
-    elements: f64,
+    elements: u64,
 }
 
 impl Draft {
@@ -171,12 +171,11 @@ impl Draft {
         };
         let choose = |pass| tile::choose(pass, limits).ok_or_else(|| refused("a pass has no tile".into()));
         let choices = schedule.passes.iter().map(choose).collect::<Result<_, _>>()?;
-        Ok(Self { within, schedule, choices, elements: problem.elements() as f64 })
+        Ok(Self { within, schedule, choices, elements: problem.elements() })
     }
 
     fn copies(&self) -> f64 {
-        let weighed = |(choice, pass): (&Choice, &Pass)| choice.cost * pass.elements() as f64 / self.elements;
-        self.choices.iter().zip(&self.schedule.passes).map(weighed).sum()
+        fuse::copies(&self.schedule.passes, &self.choices, self.elements)
     }
 
     /// The same with those passes fused that are expected to gain by it.

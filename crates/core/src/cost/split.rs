@@ -1,7 +1,6 @@
 //! Copies of plans in several passes: the passes themselves are priced, because how long the rows of each part are, and
 //! with which bytes of memory's lines they start, is up to the other parts.
 
-use crate::lower::tile;
 use crate::plan::Plan;
 use crate::problem::Precision;
 use crate::request::Fft;
@@ -17,8 +16,7 @@ pub(super) fn of_passes(plan: &Plan, limits: &Limits, precision: Precision) -> O
     let batch = ((1_u64 << 26) / n).max(1);
     let problem = Fft::new([n]).batch(batch).precision(precision).build().ok()?;
     let schedule = schedule::suited(&problem, limits, vec![plan.clone()]).ok()?;
-    let choices: Option<Vec<_>> = schedule.passes.iter().map(|pass| tile::choose(pass, limits)).collect();
-    let (schedule, choices) = fuse::cheapest(schedule, choices?, &problem, limits);
+    let (schedule, choices) = fuse::tiled(schedule, &problem, limits)?;
     let launches = schedule.passes.len() - schedule.fused.len();
     Some(choices.iter().map(|choice| choice.cost).sum::<f64>() + BETWEEN * launches as f64)
 }

@@ -215,12 +215,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn tile_space(&mut self, places: &Places) -> Space {
-        let (len, spare) = (2 * places.len as u32, self.spare);
-        let space = *self
-            .shared
-            .get_or_insert_with(|| spare.unwrap_or_else(|| self.b.shared("tile", self.real, len)));
-        self.b.grow_shared(space, len);
-        space
+        self.block_array(2 * places.len as u32)
     }
 
     /// Where a slot's element stands, or the first of its group, by a table.

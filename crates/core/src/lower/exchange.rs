@@ -146,10 +146,7 @@ impl Lowering<'_> {
             self.b.barrier();
         }
         self.exchanges += 1;
-        let spare = self.spare;
-        let space =
-            *self.shared.get_or_insert_with(|| spare.unwrap_or_else(|| self.b.shared("tile", self.real, 0)));
-        self.b.grow_shared(space, 2 * shared.len);
+        let space = self.block_array(2 * shared.len);
         let strides: Vec<i64> = shared.strides.iter().map(|stride| 2 * stride).collect();
         for (slot, group) in held.iter().enumerate() {
             if let Some(stage) = self.late_in_twos() {

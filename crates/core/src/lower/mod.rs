@@ -242,6 +242,16 @@ impl<'a> Lowering<'a> {
         axes.flat_map(|(axis, own)| (0..own.len()).map(move |position| Stage { axis, position })).collect()
     }
 
+    /// The block's own array in shared memory, of so many reals at least: that of the pass before it in the same launch, where
+    /// there is one.
+    fn block_array(&mut self, len: u32) -> Space {
+        let spare = self.spare;
+        let space =
+            *self.shared.get_or_insert_with(|| spare.unwrap_or_else(|| self.b.shared("tile", self.real, 0)));
+        self.b.grow_shared(space, len);
+        space
+    }
+
     fn run(&mut self) {
         if self.pass.folds_alone() {
             return self.fold_alone();

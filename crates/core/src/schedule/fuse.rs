@@ -77,7 +77,7 @@ pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) ->
         let mut own = Vec::new();
         for together in together::ways(passes, &whole) {
             let short = together::of_rows(passes, &whole, together);
-            let Some((grouped, pair)) = Pair::grouped(passes, together, problem) else { continue };
+            let Some((grouped, pair)) = whole.grouped(passes, together, problem) else { continue };
             own.extend(of_pair(&grouped, &pair, limits).map(|mut offer| {
                 offer.fuse = Fuse { first, together, ..offer.fuse };
                 offer.tiles[1].cost += short;
@@ -160,15 +160,21 @@ pub(crate) fn cheapest(
     (schedule, choices)
 }
 
-/// Copies of a schedule with those pairs fused that are expected to gain by it, and how many these are; `None` where a pass has
-/// no tile.
-pub(super) fn copies(schedule: &Schedule, problem: &Problem, limits: &Limits) -> Option<(f64, usize)> {
-    let choices: Option<Vec<Choice>> =
-        schedule.passes.iter().map(|pass| tile::choose(pass, limits)).collect();
-    let (schedule, choices) = cheapest(schedule.clone(), choices?, problem, limits);
-    let weighed = |(choice, pass): (&Choice, &Pass)| choice.cost * pass.elements() as f64;
-    let all: f64 = choices.iter().zip(&schedule.passes).map(weighed).sum();
-    Some((all / problem.elements() as f64, schedule.fused.len()))
+/// The schedule with the cheapest tiles, and with those pairs fused that are expected to gain by it; `None` where a pass has no
+/// tile.
+pub(crate) fn tiled(
+    schedule: Schedule,
+    problem: &Problem,
+    limits: &Limits,
+) -> Option<(Schedule, Vec<Choice>)> {
+    let choices = schedule.passes.iter().map(|pass| tile::choose(pass, limits)).collect::<Option<_>>()?;
+    Some(cheapest(schedule, choices, problem, limits))
+}
+
+/// Copies of so many elements that passes with these tiles take.
+pub(crate) fn copies(passes: &[Pass], choices: &[Choice], elements: u64) -> f64 {
+    let weighed = |(choice, pass): (&Choice, &Pass)| choice.cost * pass.elements() as f64 / elements as f64;
+    choices.iter().zip(passes).map(weighed).sum()
 }
 
 /// The schedule with one more pair fused.
@@ -180,7 +186,8 @@ pub(crate) fn apply(
 ) -> (Schedule, Vec<Choice>) {
     let Fuse { first, slots, ahead, together } = offer.fuse;
     let passes = [&schedule.passes[first], &schedule.passes[first + 1]];
-    let Some((passes, pair)) = Pair::grouped(passes, together, problem) else {
+    let whole = Pair::of(passes, problem);
+    let Some((passes, pair)) = whole.and_then(|whole| whole.grouped(passes, together, problem)) else {
         return (schedule, choices);
     };
     let slot = pair.slot();

@@ -27,11 +27,18 @@ use split::Split;
 pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     let problem = &windows::told_apart(problem.clone().validated()?);
     let mut schedule = chained(problem, limits, false)?.finish();
-    if !problem.transform.is_empty() && problem.max_workspace.is_none() {
+    if matches!(problem.kind, Kind::ComplexToReal(_))
+        && !problem.transform.is_empty()
+        && problem.max_workspace.is_none()
+    {
         // Some passes gain by rows that start with lines of memory, others lose that were one dimension with the next, or shared
         // a launch.
         let aligned = chained(problem, limits, true)?.finish();
-        let cost = |schedule: &Schedule| fuse::copies(schedule, problem, limits);
+        let cost = |schedule: &Schedule| {
+            let (schedule, choices) = fuse::tiled(schedule.clone(), problem, limits)?;
+            let copies = fuse::copies(&schedule.passes, &choices, problem.elements());
+            Some((copies, schedule.fused.len()))
+        };
         if aligned != schedule
             && let (Some((packed, shared)), Some((whole, still))) = (cost(&schedule), cost(&aligned))
             && still >= shared
@@ -216,8 +223,8 @@ impl<'a> Chain<'a> {
     }
 
     /// Elements that rows of the array before the lines are to start with multiples of: whole lines of memory, where the caller's
-    /// half spectrum has other rows. A column pass that writes parts of sectors, which no cache holds, has them read first: with
-    /// rows that start anywhere it took 1.9 copies, with whole lines 1.3. 1: packed.
+    /// half spectrum has other rows. A column pass that writes parts of sectors takes longer where no cache holds them: 4096 x 4096
+    /// took 2.6 copies in all on an H100, and takes 2.2 with whole lines (`docs/notes/columns.md`). 1: packed.
     fn rows_between(&self, own: Dim, complex: &Problem) -> u64 {
         let line = LINE_BYTES / self.problem.precision.complex_bytes();
         let dims = complex.transform.iter().chain(&complex.batch);

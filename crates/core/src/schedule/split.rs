@@ -8,7 +8,7 @@ use super::{Place, Scheduler, on_chip_method};
 
 impl Scheduler<'_> {
     /// How far apart rows of the scratch region are, of what follows the first part: whole lines of memory, where they would
-    /// start within sectors. A pass that writes parts of sectors which no cache holds has them read first.
+    /// start within sectors. A pass that writes parts of sectors which no cache holds takes longer (`docs/notes/columns.md`).
     pub(super) fn rows(&self, d: usize, parts: &[Plan], lengths: &[u64], dst: &Place) -> u64 {
         let bytes = self.problem.precision.complex_bytes();
         let row = lengths[d] / parts[0].len();

@@ -77,12 +77,7 @@ impl Lowering<'_> {
     pub(super) fn line_space(&mut self, writes: bool) -> Space {
         let len = 2 * self.rows(writes).len as u32;
         if !self.convolves_in_place() {
-            let spare = self.spare;
-            let space = *self
-                .shared
-                .get_or_insert_with(|| spare.unwrap_or_else(|| self.b.shared("tile", self.real, 0)));
-            self.b.grow_shared(space, len);
-            return space;
+            return self.block_array(len);
         }
         let (real, name) = (self.real, if writes { "out" } else { "in" });
         let place = &mut self.lines[usize::from(writes)];

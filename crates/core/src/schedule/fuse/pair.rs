@@ -28,6 +28,7 @@ fn parted((n, stride): Between) -> Between {
 }
 
 /// Two passes of which the second reads what the first writes, item by item.
+#[derive(Debug, Clone)]
 pub(super) struct Pair {
     /// Items.
     pub count: u64,
@@ -44,12 +45,11 @@ impl Pair {
     }
 
     /// The passes with items of so many indices together.
-    pub fn grouped(passes: [&Pass; 2], together: u64, problem: &Problem) -> Option<([Pass; 2], Self)> {
-        let whole = Self::of(passes, problem)?;
+    pub fn grouped(&self, passes: [&Pass; 2], together: u64, problem: &Problem) -> Option<([Pass; 2], Self)> {
         if together == 1 {
-            return Some((passes.map(Pass::clone), whole));
+            return Some((passes.map(Pass::clone), self.clone()));
         }
-        let (grouped, inner) = together::grouped(passes, &whole, together)?;
+        let (grouped, inner) = together::grouped(passes, self, together)?;
         let pair = Self::holding([&grouped[0], &grouped[1]], Some(inner), problem)?;
         Some((grouped, pair))
     }

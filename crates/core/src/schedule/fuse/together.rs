@@ -3,7 +3,8 @@
 //! shorter than a sector.
 
 use crate::cost;
-use crate::pass::{Pass, PassDim};
+use crate::math::factor;
+use crate::pass::Pass;
 use crate::target::{LINE_BYTES, SECTOR_BYTES};
 
 use super::pair::{Between, Pair};
@@ -26,14 +27,14 @@ fn near(passes: [&Pass; 2], pair: &Pair) -> Option<[usize; 2]> {
     (plain(a, found[0]) && plain(b, found[1])).then_some(found)
 }
 
-/// How many indices may make an item: enough for whole pairs of sectors at least, first those with whole lines.
+/// How many indices may make an item: one, or enough for rows of a sector and a half at least, those with whole lines first.
 pub(super) fn ways(passes: [&Pass; 2], pair: &Pair) -> Vec<u64> {
     let Some([x, y]) = near(passes, pair) else { return vec![1] };
     let (read, written) = (passes[0].batch[x], passes[1].batch[y].os);
     let (n, step) = (read.n, read.is.unsigned_abs().min(written.unsigned_abs()).max(1));
     let bytes = |indices: u64| indices * step * pair.complex_bytes;
-    let divisors = (2..n).filter(|&indices| n.is_multiple_of(indices));
-    let mut wide: Vec<u64> = divisors.filter(|&indices| bytes(indices) >= 3 * SECTOR_BYTES / 2).collect();
+    let mut wide = factor::divisors(n);
+    wide.retain(|&indices| indices > 1 && indices < n && bytes(indices) >= 3 * SECTOR_BYTES / 2);
     let lines = wide.iter().position(|&indices| bytes(indices) >= LINE_BYTES).unwrap_or(0);
     wide.truncate((lines + 1).max(MOST_WAYS));
     let first = wide.len().saturating_sub(MOST_WAYS);
@@ -49,9 +50,9 @@ pub(super) fn grouped(passes: [&Pass; 2], pair: &Pair, together: u64) -> Option<
         let mut pass = passes[i].clone();
         let dim = pass.batch[at[i]];
         dim.n.is_multiple_of(together).then(|| {
-            let [outer, inner] = parts(&dim, together);
-            pass.batch[at[i]] = outer;
-            pass.batch.insert(at[i] + 1, inner);
+            let [groups, within] = dim.in_groups_of(together);
+            pass.batch[at[i]] = groups;
+            pass.batch.insert(at[i] + 1, within);
             pass
         })
     };
@@ -66,21 +67,4 @@ pub(super) fn of_rows(passes: [&Pass; 2], pair: &Pair, together: u64) -> f64 {
     let Some([_, at]) = near(passes, pair).filter(|_| together > 1) else { return 0.0 };
     let step = passes[1].batch[at].os.unsigned_abs().max(1);
     cost::fused::of_rows(together * step * pair.complex_bytes)
-}
-
-/// A dimension as two: groups of so many indices, and the index within one.
-fn parts(dim: &PassDim, together: u64) -> [PassDim; 2] {
-    let step = together as i64;
-    let outer = PassDim {
-        n: dim.n / together,
-        is: dim.is * step,
-        os: dim.os * step,
-        load_index: dim.load_index * together,
-        store_index: dim.store_index * together,
-        twiddle: dim.twiddle * together,
-        filter: dim.filter * step,
-        counts: dim.counts.map(|count| count * together),
-        ..*dim
-    };
-    [outer, PassDim { n: together, ..*dim }]
 }
