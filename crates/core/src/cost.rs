@@ -110,7 +110,8 @@ fn of_passes(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64> 
 /// Copies of a one-pass plan over the columns of a long array; `None` where no tile of them fits.
 pub fn of_columns(plan: &Plan, limits: &Limits, precision: Precision) -> Option<f64> {
     let Plan::MixedRadix(radices) = plan else { return None };
-    let columns = (1_i64 << 26) / plan.len() as i64;
+    // Rows that start with lines of memory.
+    let columns = ((1_u64 << 26) / plan.len()).next_multiple_of(32) as i64;
     let strides = (columns, 1);
     of_lines(plan.len(), Method::MixedRadix(radices.clone()), strides, limits, precision)
 }
@@ -183,6 +184,8 @@ pub struct Model<'a> {
     cluster: u32,
     /// Several transforms in a tile.
     several: bool,
+    /// Bytes that they have side by side.
+    row: u64,
     /// Axes in a tile.
     axes: usize,
     /// Every stage; its points are those of a block.
@@ -245,6 +248,7 @@ impl<'a> Model<'a> {
             elements,
             cluster,
             several: batch.iter().any(|&count| count > 1),
+            row: batch.iter().product::<u64>() * pass.precision.complex_bytes(),
             axes: pass.axes.len(),
             twiddled: pass.twiddle.is_some(),
             pads: [pass.load, pass.store].into_iter().flatten().any(|factor| factor.limit.is_some())

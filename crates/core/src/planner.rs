@@ -10,11 +10,11 @@ use crate::cost::{self, Ends};
 use crate::lower::tile;
 use crate::plan::Plan;
 use crate::problem::Precision;
-use crate::solve::{SOLVERS, Solver};
+use crate::solve::{SOLVERS, Solver, split};
 use crate::target::Limits;
 
 /// Copies up to which a pass over columns beats one more pass over shorter ones.
-const WORTH_A_PASS: f64 = 1.7;
+const WORTH_A_PASS: f64 = 1.8;
 
 /// Cost and plan by length and whether the plan must take one pass; `None`: no solver has one.
 type Known = HashMap<(u64, bool), Option<(f64, Plan)>>;
@@ -88,6 +88,11 @@ impl<'a> Planner<'a> {
             cost.is_some_and(|cost| cost < WORTH_A_PASS)
         };
         n <= most || (n <= wide && self.stages(n, 1).iter().any(cheap))
+    }
+
+    /// Plans of several passes for a length that may fit on the chip: as columns it need not.
+    pub fn in_passes(&self, n: u64) -> Vec<Plan> {
+        split::in_passes(n, self)
     }
 
     /// Plans that only the blocks of a cluster together can hold, not yet ranked.

@@ -359,7 +359,9 @@ impl Recipe {
         let planner = Planner::new(&narrowed, problem.precision);
         for (dim, plan) in problem.transform.iter().zip(&self.plans) {
             let offered = |plans: Vec<Plan>| plans.iter().any(|offer| alike(offer, plan, &planner));
-            if !SOLVERS.iter().any(|solver| offered(solver.plans(dim.n, &planner))) {
+            let known = SOLVERS.iter().any(|solver| offered(solver.plans(dim.n, &planner)))
+                || offered(planner.in_passes(dim.n));
+            if !known {
                 return Err(refused(format!("no solver offers {plan} for length {}", dim.n)));
             }
         }

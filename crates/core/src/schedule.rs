@@ -1,6 +1,7 @@
 //! Plan and target to passes: which axes share a tile, where intermediate results lie, what is fused where.
 
 mod blocks;
+mod columns;
 mod convolution;
 mod detour;
 mod filter;
@@ -83,6 +84,7 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         .map(|dim| planner.best(dim.n).ok_or_else(|| no_plan(dim.n, limits)))
         .collect::<Result<Vec<Plan>, Error>>()?;
     let wide = with(problem, limits, &planner, plans.clone(), true)?;
+    let wide = columns::in_passes(problem, limits, &planner, wide)?;
     let Some(allowed) = problem.max_workspace else { return Ok(wide) };
     let (_, needed) = wide.workspace(problem.precision);
     if needed <= allowed {
@@ -278,7 +280,10 @@ impl Scheduler<'_> {
     ) -> Result<(), Error> {
         match plan {
             Plan::MixedRadix(_) | Plan::Rader { .. } | Plan::PrimeFactor(_) | Plan::Decimated { .. } => {
-                let pass = self.single(d, on_chip_method(plan), lengths, src, dst);
+                let mut pass = self.single(d, on_chip_method(plan), lengths, src, dst);
+                if self.suits && columns::are_long(&pass, self.planner) {
+                    self.suit(plan, &mut pass);
+                }
                 self.passes.push(pass);
             }
             Plan::Bluestein { n, inner } => match &**inner {
@@ -327,9 +332,12 @@ impl Scheduler<'_> {
     }
 }
 
-/// Has the parts of a plan of several passes name the stages that these run.
+/// Has a plan, or the parts of one of several passes, name the stages that these run.
 fn name_stages(plan: &mut Plan, passes: &[Pass]) {
-    let Plan::Split(parts) = plan else { return };
+    let parts = match plan {
+        Plan::Split(parts) => parts,
+        plan => std::slice::from_mut(plan),
+    };
     for (part, pass) in parts.iter_mut().zip(passes) {
         if let (Plan::MixedRadix(radices), [Axis { method: Method::MixedRadix(own), .. }]) =
             (part, &pass.axes[..])

@@ -88,7 +88,7 @@ impl Model<'_> {
         let exchange = if self.cluster > 1 {
             let size = self.elements * self.bytes;
             cluster::hand_over(self.cluster, self.stages.len(), uneven, size)
-                + cluster::odd(self.cluster, took.blocks, took.per_thread)
+                + self.odd_cluster(took)
                 + cluster::folds(self.folds, (self.axes > 1, self.several), self.cluster, took.blocks)
         } else {
             HELD * doubled(32.0)
@@ -104,6 +104,15 @@ impl Model<'_> {
         let copies =
             busy * self.segments + START + fetch + LONG * doubled(256.0) + twiddles + exchange + self.few();
         copies.max(self.start_of_blocks())
+    }
+
+    /// Copies that a number of blocks adds which is no power of two.
+    fn odd_cluster(&self, took: Occupancy) -> f64 {
+        match self.several {
+            _ if self.cluster.is_power_of_two() => 0.0,
+            true => cluster::odd_columns(took.blocks, self.row, self.words()),
+            false => cluster::odd_line(took.blocks, took.per_thread),
+        }
     }
 
     /// Copies that starting its blocks takes, of data that is kept as it is computed in.

@@ -78,6 +78,8 @@ fn crowded(limits: &Limits) -> Option<Limits> {
 fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
     let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
     let (most, alone) = (most_points(pass, limits), most_alone(pass, limits));
+    // Rows of several lines by other numbers of blocks than powers of two start anywhere in lines of memory.
+    let columns = pass.axes.iter().any(|axis| axis.dim.is.abs().max(axis.dim.os.abs()) > 1);
     let mut best: Option<Choice> = None;
     for cluster in sizes(pass, limits) {
         let mut seen = Vec::new();
@@ -92,7 +94,7 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
             let small = cluster > 1 && (held <= most / 4 || points < most / ALONE);
             for batch in spreads {
                 let several = batch.iter().any(|&held| held > 1);
-                if small || seen.contains(&batch) || (several && !cluster.is_power_of_two()) {
+                if small || seen.contains(&batch) || (several && !cluster.is_power_of_two() && !columns) {
                     continue;
                 }
                 let held = points * batch.iter().product::<u64>();

@@ -9,7 +9,7 @@ pub(crate) mod mixed_radix;
 pub(crate) mod padding;
 mod prime_factor;
 mod rader;
-mod split;
+pub(crate) mod split;
 
 use crate::math::factor;
 use crate::plan::Plan;

@@ -25,28 +25,33 @@ impl Solver for Split {
         if n <= planner.max_points() && planner.on_chip(n).is_some() {
             return Vec::new();
         }
-        let divisors: Vec<u64> =
-            factor::divisors(n).into_iter().filter(|&d| d > 1 && planner.takes_columns(d)).collect();
-        let bytes = planner.complex_bytes();
-        let splits = |parts| splits(n, parts, &divisors, bytes);
-        let some = |parts| Some((parts, splits(parts))).filter(|(_, all)| !all.is_empty());
-        let Some((fewest, mut all)) = (2..=MOST_PARTS).find_map(some) else { return Vec::new() };
-        all.truncate(OFFERED);
-        // A part more where the fewest take columns that no block holds.
-        if all.iter().all(|parts| parts.iter().any(|&part| part > planner.max_column_points())) {
-            all.extend(splits(fewest + 1).into_iter().take(1));
-        }
-        if all.iter().any(|parts| parts.len() == 3) {
-            // Two passes of the three in one launch, through the cache.
-            let mut near = splits(3);
-            near.retain(|parts| item_bytes(parts) <= planner.cache_bytes() / CACHED && !all.contains(parts));
-            let column = planner.max_column_points();
-            near.sort_by(|a, b| apart(a, bytes, column).total_cmp(&apart(b, bytes, column)));
-            all.extend(near.into_iter().take(SHARED));
-        }
-        let plan = |parts: &Vec<u64>| parts.iter().map(|&part| planner.on_chip(part)).collect::<Option<_>>();
-        all.iter().filter_map(plan).map(Plan::Split).collect()
+        in_passes(n, planner)
     }
+}
+
+/// The most promising splits of a length, whether it fits on the chip or not.
+pub(crate) fn in_passes(n: u64, planner: &Planner<'_>) -> Vec<Plan> {
+    let divisors: Vec<u64> =
+        factor::divisors(n).into_iter().filter(|&d| d > 1 && planner.takes_columns(d)).collect();
+    let bytes = planner.complex_bytes();
+    let splits = |parts| splits(n, parts, &divisors, bytes);
+    let some = |parts| Some((parts, splits(parts))).filter(|(_, all)| !all.is_empty());
+    let Some((fewest, mut all)) = (2..=MOST_PARTS).find_map(some) else { return Vec::new() };
+    all.truncate(OFFERED);
+    // A part more where the fewest take columns that no block holds.
+    if all.iter().all(|parts| parts.iter().any(|&part| part > planner.max_column_points())) {
+        all.extend(splits(fewest + 1).into_iter().take(1));
+    }
+    if all.iter().any(|parts| parts.len() == 3) {
+        // Two passes of the three in one launch, through the cache.
+        let mut near = splits(3);
+        near.retain(|parts| item_bytes(parts) <= planner.cache_bytes() / CACHED && !all.contains(parts));
+        let column = planner.max_column_points();
+        near.sort_by(|a, b| apart(a, bytes, column).total_cmp(&apart(b, bytes, column)));
+        all.extend(near.into_iter().take(SHARED));
+    }
+    let plan = |parts: &Vec<u64>| parts.iter().map(|&part| planner.on_chip(part)).collect::<Option<_>>();
+    all.iter().filter_map(plan).map(Plan::Split).collect()
 }
 
 /// Parts at most.
