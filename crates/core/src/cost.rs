@@ -184,8 +184,8 @@ pub struct Model<'a> {
     cluster: u32,
     /// Several transforms in a tile.
     several: bool,
-    /// Bytes that they have side by side.
-    row: u64,
+    /// Their number.
+    transforms: u64,
     /// Axes in a tile.
     axes: usize,
     /// Every stage; its points are those of a block.
@@ -248,7 +248,7 @@ impl<'a> Model<'a> {
             elements,
             cluster,
             several: batch.iter().any(|&count| count > 1),
-            row: batch.iter().product::<u64>() * pass.precision.complex_bytes(),
+            transforms: batch.iter().product(),
             axes: pass.axes.len(),
             twiddled: pass.twiddle.is_some(),
             pads: [pass.load, pass.store].into_iter().flatten().any(|factor| factor.limit.is_some())

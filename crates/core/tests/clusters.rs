@@ -214,6 +214,11 @@ fn planes_and_volumes_by_every_cut() {
     check_tile(&[4, 8, 6], &[&[4], &[4, 2], &[6]], 4);
     check_tile(&[4, 6, 8], &[&[4], &[6], &[4, 2]], 4);
     check_tile(&[6, 16, 16], &[&[6], &[16], &[16]], 16);
+    // Numbers of blocks that are no powers of two.
+    check_tile(&[12, 6], &[&[4, 3], &[3, 2]], 3);
+    check_tile(&[10, 15], &[&[5, 2], &[3, 5]], 5);
+    check_tile(&[18, 12, 5], &[&[2, 9], &[6, 2], &[5]], 3);
+    check_tile(&[30, 20], &[&[30], &[20]], 10);
     // Digits larger than the cluster are cut.
     check_tile(&[8, 8], &[&[8], &[8]], 4);
     check_tile(&[12, 20], &[&[12], &[4, 5]], 4);
@@ -254,11 +259,13 @@ fn strides_and_formats_by_a_cluster() {
 
 #[test]
 fn planes_volumes_and_columns_on_the_h200() {
-    let shapes: [(&[u64], u64); 7] = [
+    let shapes: [(&[u64], u64); 9] = [
         (&[256, 256], 2),
         (&[128, 128], 3),
         (&[32, 32, 32], 3),
         (&[24, 24, 24], 2),
+        (&[150, 150], 5),
+        (&[300, 300], 2),
         (&[64, 64, 64], 1),
         (&[1024, 1024], 1),
         (&[1 << 20], 1),

@@ -58,10 +58,17 @@ pub(super) fn share(need: &Need, threads: u32, most: u32, limits: &Limits) -> Op
 /// What the exchange between blocks adds, in copies. On the H200: small clusters reach more of the multiprocessors,
 /// blocks of 32 KB wait less than larger ones, each phase is one more that all blocks wait for, and the more so where
 /// some threads have more groups than others.
-pub(super) fn hand_over(cluster: u32, stages: usize, uneven: usize, block_bytes: u64) -> f64 {
+///
+/// Planes and volumes that no block holds wait less, since their loads are under way before they meet (`docs/notes/clusters.md`):
+/// 256^2 and 32^3 took 1.11 and 1.04 copies, in f64 128^2, 256^2 and 32^3 1.08, 1.41 and 1.17, where 1.35 and 1.20, 1.27, 1.75
+/// and 1.39 were expected. Blocks beyond 80 KB leave no room for others: 400^2 took 2.5 copies on an H100 where two passes in
+/// one launch took 1.47.
+pub(super) fn hand_over(cluster: u32, stages: usize, uneven: usize, block_bytes: u64, planes: bool) -> f64 {
     let size = (f64::from(cluster) / 4.0).log2().max(0.0);
     let large = (block_bytes as f64 / 32768.0).log2().max(0.0);
-    0.03 + 0.077 * size + 0.26 * large + 0.027 * stages as f64 + 0.09 * uneven as f64
+    let (start, large) =
+        if planes { (-0.07, 0.1 * large + 0.4 * (large - 1.2).max(0.0)) } else { (0.03, 0.26 * large) };
+    start + 0.077 * size + large + 0.027 * stages as f64 + 0.09 * uneven as f64
 }
 
 /// What it adds beyond that to a line where the number of blocks is no power of two, so that rows start anywhere in lines. On the
@@ -89,6 +96,17 @@ pub(super) fn odd_columns(resident: u32, row: u64, words: u32) -> f64 {
         _ => 0.04,
     };
     alone + more
+}
+
+/// The same for planes and volumes.
+pub(super) fn odd_planes(resident: u32) -> f64 {
+    0.06 + if resident == 1 { 1.0 } else { 0.0 }
+}
+
+/// Copies that threads add which hold many points of a plane: 200^2 took 1.63 copies on an H100 by ten blocks of 50 threads, and
+/// 1.29 by four of 500; 400^2 by 16 of 125 threads 2.5. With 50 points a thread 280^2 took 1.25.
+pub(super) fn crowded_planes(per_thread: u32) -> f64 {
+    if per_thread > 56 { 1.0 } else { 0.0 }
 }
 
 /// Copies that lines of real data add whose points lie in several blocks: on the way out, where blocks fetch mirror

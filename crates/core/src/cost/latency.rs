@@ -5,6 +5,8 @@
 use super::{Model, Occupancy, cluster, radix};
 use crate::codelet::comes_in_twos;
 use crate::pass::Stage;
+use crate::planner::max_points;
+use crate::problem::Precision;
 
 /// Copies of an instruction for each point where nothing hides it, and how they add to the rest: few cost nothing.
 const ISSUE: f64 = 0.0053;
@@ -87,8 +89,11 @@ impl Model<'_> {
         let twiddles = if self.twiddled { TWIDDLES } else { 0.0 };
         let exchange = if self.cluster > 1 {
             let size = self.elements * self.bytes;
-            cluster::hand_over(self.cluster, self.stages.len(), uneven, size)
+            let own = self.elements * u64::from(self.cluster) / self.transforms;
+            let planes = self.axes > 1 && own * self.bytes > max_points(self.limits, Precision::F32) * 8;
+            cluster::hand_over(self.cluster, self.stages.len(), uneven, size, planes)
                 + self.odd_cluster(took)
+                + if self.axes > 1 { cluster::crowded_planes(took.per_thread) } else { 0.0 }
                 + cluster::folds(self.folds, (self.axes > 1, self.several), self.cluster, took.blocks)
         } else {
             HELD * doubled(32.0)
@@ -108,10 +113,11 @@ impl Model<'_> {
 
     /// Copies that a number of blocks adds which is no power of two.
     fn odd_cluster(&self, took: Occupancy) -> f64 {
-        match self.several {
+        match (self.axes > 1, self.several) {
             _ if self.cluster.is_power_of_two() => 0.0,
-            true => cluster::odd_columns(took.blocks, self.row, self.words()),
-            false => cluster::odd_line(took.blocks, took.per_thread),
+            (true, _) => cluster::odd_planes(took.blocks),
+            (_, true) => cluster::odd_columns(took.blocks, self.transforms * self.bytes, self.words()),
+            _ => cluster::odd_line(took.blocks, took.per_thread),
         }
     }
 

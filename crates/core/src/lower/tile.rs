@@ -264,11 +264,19 @@ pub fn line_cluster_sizes(limits: &Limits) -> impl Iterator<Item = u32> + use<> 
     1..=if limits.bulk_copy { limits.max_cluster.max(1) } else { 1 }
 }
 
-/// Blocks that may hold a tile of a pass together: for a line, radices that it has twice are sizes too.
+/// Blocks that may hold a tile of a pass together: numbers that are no powers of two for a line that has such a radix twice,
+/// and for several dimensions of which two have one that is a multiple.
 fn sizes(pass: &Pass, limits: &Limits) -> Vec<u32> {
+    let digits = |axis: &Axis, fits: &dyn Fn(u32) -> bool| {
+        axis.method.radices().iter().filter(|&&radix| fits(radix)).count()
+    };
     let twice = |size: u32| match &pass.axes[..] {
-        [line] => line.method.radices().iter().filter(|&&radix| radix == size).count() > 1,
-        _ => false,
+        [line] => digits(line, &|radix| radix == size) > 1,
+        axes => {
+            let folds = pass.ends.iter().any(Option::is_some);
+            let with = axes.iter().filter(|axis| digits(axis, &|radix| radix.is_multiple_of(size)) > 0);
+            !folds && with.count() > 1
+        }
     };
     line_cluster_sizes(limits)
         .filter(|&size| size == 1 || (pass.takes_cluster() && (size.is_power_of_two() || twice(size))))

@@ -4,7 +4,8 @@
 use crate::codelet::has_codelet;
 use crate::lower::tile;
 use crate::plan::Plan;
-use crate::planner::Planner;
+use crate::planner::{Planner, max_points};
+use crate::problem::Precision;
 use crate::target::Limits;
 
 use super::Solver;
@@ -74,10 +75,14 @@ fn stages(plan: &Plan) -> usize {
 /// Radices for dimensions that a cluster transforms together, slowest first: one dimension is transformed before
 /// the blocks exchange, up to a radix of the cluster's size, a later one after, from such a radix on. `None`: as
 /// it was. Rows of the last dimension stay as whole as can be.
-pub fn joined(lengths: &[u64], limits: &Limits) -> Vec<Vec<Option<Vec<u32>>>> {
+pub fn joined(lengths: &[u64], precision: Precision, limits: &Limits) -> Vec<Vec<Option<Vec<u32>>>> {
     // As few stages as can be: a cluster may cut a digit that is larger than it.
     let mut all = vec![lengths.iter().map(|&n| split(n)).collect()];
-    for size in tile::cluster_sizes(limits).skip(1) {
+    // Other numbers of blocks than powers of two are worth it only where one block cannot hold the dimensions.
+    let points: u64 = lengths.iter().product();
+    let large = points > max_points(limits, precision);
+    let sizes = tile::line_cluster_sizes(limits).skip(1);
+    for size in sizes.filter(|size| large || size.is_power_of_two()) {
         for first in 0..lengths.len() {
             for second in first + 1..lengths.len() {
                 let rest = |d: usize| -> Option<Vec<u32>> {

@@ -96,7 +96,7 @@ impl Chain<'_> {
                 .map(|(plan, dim)| plan.or_else(|| self.planner.stages(dim.n, 0).into_iter().next()));
             Some((beside.collect::<Option<Vec<Plan>>>()?, own))
         };
-        cluster::joined(&lengths, self.limits).into_iter().filter_map(known).collect()
+        cluster::joined(&lengths, self.problem.precision, self.limits).into_iter().filter_map(known).collect()
     }
 
     /// Plans for dimensions that share a pass, equal lengths alike.
