@@ -11,7 +11,7 @@ use cases::packed;
 use cases::stress::stress;
 
 /// Shapes whose tile takes a cluster on an H200, with twice the points that it would have in double precision.
-const SHAPES: [&[u64]; 12] = [
+const SHAPES: [&[u64]; 16] = [
     &[1 << 14],
     &[1 << 15],
     &[1 << 16],
@@ -24,6 +24,10 @@ const SHAPES: [&[u64]; 12] = [
     &[256, 256],
     &[32, 32, 32],
     &[24, 24, 24],
+    &[150, 150],
+    &[300, 300],
+    &[2500, 160],
+    &[6000, 64],
 ];
 
 fn device() -> Option<Device> {

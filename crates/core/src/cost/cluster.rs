@@ -91,7 +91,7 @@ pub(super) fn odd_line(resident: u32, per_thread: u32) -> f64 {
 pub(super) fn odd_columns(resident: u32, row: u64, words: u32) -> f64 {
     let alone = if resident == 1 { 1.0 } else { 0.0 };
     let more = match words {
-        1 => 0.08,
+        1 => 0.06,
         _ if row > 128 => 0.14,
         _ => 0.04,
     };
