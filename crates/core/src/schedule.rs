@@ -84,7 +84,7 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         .map(|dim| planner.best(dim.n).ok_or_else(|| no_plan(dim.n, limits)))
         .collect::<Result<Vec<Plan>, Error>>()?;
     let wide = with(problem, limits, &planner, plans.clone(), true)?;
-    let wide = columns::in_passes(problem, limits, &planner, wide)?;
+    let wide = columns::in_passes(problem, limits, &planner, wide);
     let Some(allowed) = problem.max_workspace else { return Ok(wide) };
     let (_, needed) = wide.workspace(problem.precision);
     if needed <= allowed {

@@ -1,7 +1,6 @@
 //! Columns that one pass takes badly. A block holds a row of 16384 points, but not so many columns of them that it reads and
 //! writes whole sectors: one column at a time takes eight copies, where two passes over shorter columns take little over two.
 
-use crate::error::Error;
 use crate::lower::tile;
 use crate::pass::Pass;
 use crate::planner::Planner;
@@ -29,7 +28,7 @@ pub(super) fn in_passes(
     limits: &Limits,
     planner: &Planner<'_>,
     mut schedule: Schedule,
-) -> Result<Schedule, Error> {
+) -> Schedule {
     for d in 0..problem.transform.len() {
         let Some(alone) = copies_of(d, &schedule, planner, limits).filter(|&copies| copies > BADLY) else {
             continue;
@@ -39,7 +38,8 @@ pub(super) fn in_passes(
         for plan in planner.in_passes(problem.transform[d].n) {
             let mut plans = schedule.plans.clone();
             plans[d] = plan;
-            let other = with(problem, limits, planner, plans, true)?;
+            // What cannot be scheduled so has its one pass.
+            let Ok(other) = with(problem, limits, planner, plans, true) else { continue };
             let (_, needed) = other.workspace(problem.precision);
             let allowed = problem.max_workspace.is_none_or(|allowed| needed <= allowed);
             if let Some(cost) = copies(&other, limits).filter(|&cost| allowed && cost < least) {
@@ -47,7 +47,7 @@ pub(super) fn in_passes(
             }
         }
     }
-    Ok(schedule)
+    schedule
 }
 
 /// Copies of the pass that takes a dimension's long columns alone, if one does.

@@ -48,21 +48,18 @@ impl Scheduler<'_> {
         let lengths: Vec<u64> = group.iter().map(|&d| plans[d].len()).collect();
         if self.suits {
             // Stages that are best for rows alone need not be where several dimensions share the threads.
-            for radices in self.alike(&lengths).into_iter().chain(cluster::joined(
-                &lengths,
-                self.problem.precision,
-                self.limits,
-            )) {
+            let joined = cluster::joined(&lengths, self.problem.precision, self.limits);
+            for radices in self.alike(&lengths).into_iter().chain(joined) {
                 try_it(with_radices(group, plans, &radices));
             }
         }
         let (cost, shared) = best?;
         let moved = cost::moved(2, self.problem.precision, Ends::of(self.problem));
         let apart = moved * (self.tile(&group[1..], plans)?.cost + self.tile(&group[..1], plans)?.cost);
-        // Two passes may share a launch, where an item is all that is transformed together.
+        // Two passes may share a launch, where an item is all that both transform.
         let item = lengths.iter().product::<u64>() * self.problem.precision.complex_bytes();
-        let whole = group.len() >= 2 && fuse::pays(self.problem, self.limits);
-        let fused = whole.then(|| cost::fused::of_split(apart, item, self.limits)).flatten();
+        let pays = fuse::pays(self.problem, self.limits);
+        let fused = pays.then(|| cost::fused::of_split(apart, item, self.limits)).flatten();
         (cost < fused.map_or(apart, |fused| fused.min(apart))).then_some(shared)
     }
 
