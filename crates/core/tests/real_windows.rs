@@ -207,7 +207,7 @@ fn no_pass_is_added() {
             (Fft::new([64, 60]).c2r(), Fft::new([64, 60]).c2r().pad(&[10, 20]).crop(&[64, 9])),
             (Fft::new([16, 12]).r2r([RealKind::Dct2]), Fft::new([16, 12]).r2r([RealKind::Dct2]).pad(&[5, 7])),
         ] {
-            assert_eq!(passes(windowed, &limits), passes(plain, &limits));
+            assert!(passes(windowed, &limits) <= passes(plain, &limits));
         }
     }
     // The two passes of a long line know no windows of the caller's: what has them folds by itself.

@@ -83,10 +83,12 @@ fn long_lengths_on_the_h200() {
     }
 }
 
-/// One block takes them alone on its multiprocessor, with more than half of the registers full of data.
+/// One block takes them alone on its multiprocessor, with more than half of the registers full of data. The blocks of a cluster
+/// would take the volume.
 #[test]
 fn rows_that_fill_more_than_half_the_registers() {
-    let one = Limits { multiprocessors: 1, name: "one multiprocessor".into(), ..Limits::h200() };
+    let name = "one multiprocessor".into();
+    let one = Limits { multiprocessors: 1, max_cluster: 1, name, ..Limits::h200() };
     for (shape, precision) in [
         (&[16_807][..], Precision::F32),
         (&[20_000], Precision::F32),

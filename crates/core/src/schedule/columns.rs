@@ -22,13 +22,17 @@ pub(super) fn are_long(pass: &Pass, planner: &Planner<'_>) -> bool {
     step > 1 && axis.dim.n > planner.max_column_points()
 }
 
-/// The schedule, or the cheapest that takes such columns in several passes.
+/// The schedule, or the cheapest that takes such columns in several passes. Between these every point is moved, whatever windows
+/// leave out, so with windows it is the schedule.
 pub(super) fn in_passes(
     problem: &Problem,
     limits: &Limits,
     planner: &Planner<'_>,
     mut schedule: Schedule,
 ) -> Schedule {
+    if problem.is_windowed() {
+        return schedule;
+    }
     for d in 0..problem.transform.len() {
         let Some(alone) = copies_of(d, &schedule, planner, limits).filter(|&copies| copies > BADLY) else {
             continue;
