@@ -198,16 +198,22 @@ fn rows_that_are_zero_are_not_transformed() {
 fn no_pass_is_added() {
     let passes = |fft: Fft, limits: &Limits| check(&build(fft), limits).len();
     for limits in [Limits::h200(), small()] {
-        for (plain, windowed) in [
-            (Fft::new([60]).batch(4).r2c(), Fft::new([60]).batch(4).r2c().pad(&[31]).crop(&[7])),
-            (Fft::new([1026]).batch(4).r2c(), Fft::new([1026]).batch(4).r2c().pad(&[512]).crop(&[100])),
-            (Fft::new([1026]).batch(4).c2r(), Fft::new([1026]).batch(4).c2r().pad(&[100]).crop(&[512])),
-            (Fft::new([12, 10]).r2c(), Fft::new([12, 10]).r2c().pad(&[6, 5])),
-            (Fft::new([64, 60]).r2c(), Fft::new([64, 60]).r2c().pad(&[10, 20])),
-            (Fft::new([64, 60]).c2r(), Fft::new([64, 60]).c2r().pad(&[10, 20]).crop(&[64, 9])),
-            (Fft::new([16, 12]).r2r([RealKind::Dct2]), Fft::new([16, 12]).r2r([RealKind::Dct2]).pad(&[5, 7])),
+        // Blocks of the small device hold few columns of 64 points, which take a pass more where no window keeps them in one.
+        let split = usize::from(limits.name == small().name);
+        for (plain, windowed, spared) in [
+            (Fft::new([60]).batch(4).r2c(), Fft::new([60]).batch(4).r2c().pad(&[31]).crop(&[7]), 0),
+            (Fft::new([1026]).batch(4).r2c(), Fft::new([1026]).batch(4).r2c().pad(&[512]).crop(&[100]), 0),
+            (Fft::new([1026]).batch(4).c2r(), Fft::new([1026]).batch(4).c2r().pad(&[100]).crop(&[512]), 0),
+            (Fft::new([12, 10]).r2c(), Fft::new([12, 10]).r2c().pad(&[6, 5]), 0),
+            (Fft::new([64, 60]).r2c(), Fft::new([64, 60]).r2c().pad(&[10, 20]), split),
+            (Fft::new([64, 60]).c2r(), Fft::new([64, 60]).c2r().pad(&[10, 20]).crop(&[64, 9]), split),
+            (
+                Fft::new([16, 12]).r2r([RealKind::Dct2]),
+                Fft::new([16, 12]).r2r([RealKind::Dct2]).pad(&[5, 7]),
+                0,
+            ),
         ] {
-            assert!(passes(windowed, &limits) <= passes(plain, &limits));
+            assert_eq!(passes(windowed, &limits) + spared, passes(plain, &limits));
         }
     }
     // The two passes of a long line know no windows of the caller's: what has them folds by itself.
