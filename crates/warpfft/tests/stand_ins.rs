@@ -136,3 +136,29 @@ fn plans_may_go_while_their_best_kernels_are_assembled() {
     plans[0].settle().expect("it is held on to");
     holds(&plans[0], "settled");
 }
+
+/// What the child process below does: it has a plan, and ends.
+#[test]
+#[ignore = "a process of its own runs it"]
+fn a_process_of_one_plan() {
+    let Some((device, _turn)) = device() else { return };
+    let n = std::env::var("WARPFFT_TEST_LENGTH").ok().and_then(|n| n.parse().ok()).expect("a length");
+    let plan = planned(&device, &build(Fft::new([n]).batch(16)));
+    println!("settled: {}", plan.is_settled());
+}
+
+/// The driver's assembler must not be undone under threads that assemble.
+#[test]
+fn a_process_may_end_while_kernels_are_assembled() {
+    let Some((_device, _turn)) = device() else { return };
+    let own = std::env::current_exe().expect("this program has a file");
+    for n in [7817, 8192, 2, 530].repeat(4) {
+        let child = std::process::Command::new(&own)
+            .args(["--exact", "a_process_of_one_plan", "--ignored"])
+            .env("WARPFFT_TEST_LENGTH", n.to_string())
+            .output()
+            .expect("it runs");
+        let said = String::from_utf8_lossy(&child.stderr);
+        assert!(child.status.success(), "{n}: {} {said}", child.status);
+    }
+}

@@ -17,29 +17,38 @@ use crate::target::Limits;
 const BREVITY: f64 = 4.0;
 /// Of a program's instructions a stand-in for it has at most this part: otherwise there is little to gain.
 const SHORTER: f64 = 0.9;
-/// Instructions of a kernel beyond which a slower one is worth its while: some 45 ms on a slow processor.
-const ENOUGH: usize = 720;
 /// Points of a transform up to which stand-ins are looked for: longer ones take several passes, whose kernels are short.
 const MOST_POINTS: u64 = 1 << 17;
+
+/// Instructions of a kernel beyond which a slower one is worth its while: some 30 ms on a slow processor.
+pub const SHORT_ENOUGH: usize = 480;
 
 /// Programs that solve a problem by kernels that are short rather than fast, the fastest first; none where the problem is
 /// so large that there is nothing to gain. They can be asked for beside the best program.
 pub fn brief(problem: &Problem, limits: &Limits) -> Vec<Program> {
-    let points = problem.transform.iter().map(|dim| dim.n).fold(1, u64::saturating_mul);
-    if points > MOST_POINTS {
-        return Vec::new();
-    }
-    let looped = || Strategy::named("looped").and_then(|looped| looped.compile(problem, limits)).ok();
-    // What cannot be planned is an error of the best program.
-    let (searched, looped) = rayon::join(|| searched(problem, limits), looped);
+    let (searched, looped) = rayon::join(|| searched(problem, limits), || looped(problem, limits));
     searched.into_iter().chain(looped).collect()
 }
 
-/// What the planner's search comes to where instructions count.
-fn searched(problem: &Problem, limits: &Limits) -> Option<Program> {
-    let program = compile(problem, &Limits { brevity: BREVITY, ..limits.clone() }).ok()?;
+/// Of [`brief`] the faster: what the planner's search comes to where instructions count. It takes as long to find as the best.
+pub fn searched(problem: &Problem, limits: &Limits) -> Option<Program> {
+    // What cannot be planned is an error of the best program.
+    let program = worth_while(problem)
+        .then(|| compile(problem, &Limits { brevity: BREVITY, ..limits.clone() }))
+        .and_then(Result::ok)?;
     let kernels = program.kernels.into_iter().map(unhinted).collect::<Result<_, _>>().ok()?;
     Some(Program { kernels, ..program })
+}
+
+/// Of [`brief`] the shorter: loops over points in shared memory, for which nothing is searched.
+pub fn looped(problem: &Problem, limits: &Limits) -> Option<Program> {
+    let looped = worth_while(problem).then(|| Strategy::named("looped"))?;
+    looped.and_then(|looped| looped.compile(problem, limits)).ok()
+}
+
+/// Whether the problem's kernels may be long.
+fn worth_while(problem: &Problem) -> bool {
+    problem.transform.iter().map(|dim| dim.n).fold(1, u64::saturating_mul) <= MOST_POINTS
 }
 
 /// A kernel that asks for nothing ahead: the copy engine takes addresses that are multiples of 16 bytes, which the best program
@@ -77,5 +86,5 @@ pub fn stand_in(program: &Program, others: Vec<Program>) -> Option<Program> {
     };
     let others = others.into_iter().filter(can);
     // Of equals the first: all that are short enough are equal.
-    others.min_by_key(|other| other.longest().max(ENOUGH))
+    others.min_by_key(|other| other.longest().max(SHORT_ENOUGH))
 }

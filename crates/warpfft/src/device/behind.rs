@@ -21,7 +21,10 @@ struct Pool {
 
 struct State {
     waiting: VecDeque<Job>,
+    /// Threads that do jobs that wait.
     running: usize,
+    /// Threads with one job each.
+    beside: usize,
     closed: bool,
 }
 
@@ -29,14 +32,27 @@ static POOL: Pool = Pool::new();
 
 /// Does a job soon, on another thread. One that is forgotten, as the process ends, is dropped.
 pub(crate) fn behind(job: impl FnOnce() + Send + 'static) {
-    static AT_EXIT: Once = Once::new();
-    AT_EXIT.call_once(|| {
-        // SAFETY: C's own function, with its signature; what it is given is a function that unwinds nothing.
-        if unsafe { atexit(close) } != 0 {
-            tracing::debug!("the end of the process will not wait for what runs behind");
-        }
-    });
+    once_at_exit();
     POOL.add(Box::new(job));
+}
+
+/// Does a job at once, beside all others, for somebody who waits. It is dropped where there are no more threads.
+pub(crate) fn beside(job: impl FnOnce() + Send + 'static) {
+    once_at_exit();
+    POOL.start(Box::new(job));
+}
+
+fn once_at_exit() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(wait_at_exit);
+}
+
+/// Makes the end of the process wait for jobs before it undoes anything that was loaded until now.
+pub(crate) fn wait_at_exit() {
+    // SAFETY: C's own function, with its signature; what it is given is a function that unwinds nothing.
+    if unsafe { atexit(close) } != 0 {
+        tracing::debug!("the end of the process will not wait for what runs behind");
+    }
 }
 
 unsafe extern "C" {
@@ -49,7 +65,7 @@ extern "C" fn close() {
 
 impl Pool {
     const fn new() -> Self {
-        let state = State { waiting: VecDeque::new(), running: 0, closed: false };
+        let state = State { waiting: VecDeque::new(), running: 0, beside: 0, closed: false };
         Self { state: Mutex::new(state), ended: Condvar::new() }
     }
 
@@ -76,6 +92,23 @@ impl Pool {
         }
     }
 
+    fn start(&'static self, job: Job) {
+        let mut state = self.state();
+        if state.closed {
+            return;
+        }
+        state.beside += 1;
+        drop(state);
+        let ends = Beside(self);
+        let started = thread::Builder::new().name("warpfft-beside".into()).spawn(move || {
+            let _ends = ends;
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
+        });
+        if let Err(error) = started {
+            tracing::debug!(%error, "a job that would have saved time was not begun");
+        }
+    }
+
     /// Does one job after the other until there are none. Counted as running by whoever calls it.
     fn work(&self) {
         let mut state = self.state();
@@ -98,9 +131,19 @@ impl Pool {
         drop(state);
         drop(forgotten);
         let mut state = self.state();
-        while state.running > 0 {
+        while state.running + state.beside > 0 {
             state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+/// A thread with one job, counted until it ends.
+struct Beside(&'static Pool);
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        self.0.state().beside -= 1;
+        self.0.ended.notify_all();
     }
 }
 
@@ -149,5 +192,25 @@ mod tests {
         assert_eq!(DONE.load(Ordering::SeqCst), done, "none runs any more");
         OWN.add(Box::new(|| panic!("it is closed")));
         assert_eq!(OWN.state().waiting.len(), 0);
+    }
+
+    #[test]
+    fn a_job_beside_waits_for_no_other_and_is_waited_for() {
+        static OWN: Pool = Pool::new();
+        static DONE: AtomicUsize = AtomicUsize::new(0);
+        let (done, all) = channel();
+        for _ in 0..4 * MOST {
+            OWN.add(Box::new(|| thread::sleep(Duration::from_millis(200))));
+        }
+        let start = std::time::Instant::now();
+        OWN.start(Box::new(move || done.send(start.elapsed()).expect("somebody listens")));
+        assert!(all.recv().expect("it is done") < Duration::from_millis(150));
+        OWN.start(Box::new(|| panic!("this job panics")));
+        OWN.start(Box::new(|| {
+            thread::sleep(Duration::from_millis(50));
+            DONE.fetch_add(1, Ordering::SeqCst);
+        }));
+        OWN.close();
+        assert_eq!(DONE.load(Ordering::SeqCst), 1);
     }
 }

@@ -2,6 +2,7 @@
 //! directly, hands the machine code out to be kept), module, function.
 
 use std::ffi::{CString, c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, PoisonError};
 
 use warpfft_core::emit;
@@ -10,6 +11,7 @@ use warpfft_core::kernel::{Kernel, Verified};
 use super::context::Context;
 use super::driver::{Driver, ERROR_LOG, ERROR_LOG_BYTES, Handle, INPUT_PTX, OPTIMIZATION_LEVEL, function};
 use super::image::KernelImage;
+use crate::device::behind::{beside, wait_at_exit};
 use crate::device::cache::DiskCache;
 use crate::device::hash::hash;
 use crate::device::outline::KernelOutline;
@@ -167,20 +169,32 @@ fn keep(context: &Context, module: Module) -> Arc<Module> {
     Arc::clone(modules.entry(module.text).or_insert(Arc::new(module)))
 }
 
-/// Makes the driver load its assembler, which costs it tens of milliseconds at the first assembly of a process.
-/// Whoever is about to compile calls this beside it. Where machine code is cached for this device, what is about
-/// to be compiled may be too, and then waiting for the assembler would be for nothing.
-pub(super) fn wake(context: &Context, cache: &DiskCache) {
-    static AWAKE: Once = Once::new();
-    if cache.has_any(&entry_ending(context)) {
+/// Whether the driver's assembler is loaded already, which costs tens of milliseconds.
+static AWAKE: AtomicBool = AtomicBool::new(false);
+
+/// Whether assembling one kernel more makes nobody wait for the assembler to be loaded. Where machine code is cached for this
+/// device, what is about to be compiled may be too, and then loading it would be for nothing.
+pub(super) fn assembles_anyway(context: &Context) -> bool {
+    AWAKE.load(Ordering::Relaxed) || !DiskCache::from_environment().has_any(&entry_ending(context))
+}
+
+/// Makes the driver load its assembler, on another thread, unless that may be for nothing. Whoever is about to compile calls this
+/// first.
+pub(super) fn wake(context: &Arc<Context>) {
+    static ONCE: Once = Once::new();
+    if AWAKE.load(Ordering::Relaxed) || !assembles_anyway(context) {
         return;
     }
-    AWAKE.call_once(|| {
-        let text = ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry nothing()\n{\n\tret;\n}\n";
-        // What fails here fails again where it matters, and says so there.
-        if let Ok(_current) = context.current() {
-            drop(assemble(context, "nothing", text.to_owned(), Effort::Full));
-        }
+    let context = Arc::clone(context);
+    ONCE.call_once(|| {
+        beside(move || {
+            let text =
+                ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry nothing()\n{\n\tret;\n}\n";
+            // What fails here fails again where it matters, and says so there.
+            if let Ok(_current) = context.current() {
+                drop(assemble(&context, "nothing", text.to_owned(), Effort::Full));
+            }
+        });
     });
 }
 
@@ -224,6 +238,11 @@ fn assemble(context: &Context, kernel: &str, text: String, effort: Effort) -> Re
     };
     // SAFETY: created above, destroyed once.
     unsafe { (driver.cuLinkDestroy)(state) };
+    if !AWAKE.swap(true, Ordering::Relaxed) {
+        // A process undoes what it loaded last first. The assembler's library is loaded now, and must not be undone under
+        // a thread that assembles.
+        wait_at_exit();
+    }
     result.map_err(|code| {
         let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
         let said = String::from_utf8_lossy(&log[..end]);

@@ -1,6 +1,7 @@
 //! NVIDIA GPUs through the driver's own library: no toolkit, nothing to install.
 
 mod assemble;
+mod beginnings;
 mod context;
 mod driver;
 mod host_copy;

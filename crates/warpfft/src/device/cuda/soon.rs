@@ -6,43 +6,28 @@
 
 use std::sync::{Arc, OnceLock};
 
-use warpfft_core::problem::Problem;
-use warpfft_core::program::{Program, brief, stand_in};
-use warpfft_core::recipe::Recipe;
+use warpfft_core::program::Program;
 
 use super::assemble::{Effort, assembled, at_hand, modules};
+use super::beginnings::Beginnings;
 use super::context::Context;
 use super::image::Image;
 use super::loaded::{Best, Loaded, Ready, alignment};
 use super::memory::DeviceBuffer;
 use super::tables::tables;
-use crate::device::backend;
 use crate::device::behind::behind;
 use crate::device::cache::DiskCache;
-use crate::device::stand_ins;
 use crate::error::Error;
 
-/// Instructions of a kernel up to which its plan waits for it: some 40 ms on a slow processor.
-const SHORT: usize = 600;
+/// Instructions of a kernel up to which its plan waits for it: some 25 ms on a slow processor.
+const SHORT: usize = 320;
 
-/// A problem's program, and others to begin with, where plans may.
-pub(super) fn compiled(
-    context: &Context,
-    problem: &Problem,
-    recipe: Option<&Recipe>,
-) -> Result<(Program, Vec<Program>), Error> {
-    let best = || backend::compiled(problem, &context.limits, recipe);
-    let others = || if stand_ins() { brief(problem, &context.limits) } else { Vec::new() };
-    let (best, others) = rayon::join(best, others);
-    Ok((best?, others))
-}
-
-/// Launches of a program, the best at once or a stand-in and the best behind, and what the caller's pointers must be
+/// Launches of a program, the best at once or others to begin with and the best behind, and what the caller's pointers must be
 /// multiples of for both. `key` and `entry` are those of its record, which is written when the best are there.
 pub(super) fn ready(
     context: &Arc<Context>,
     program: &Arc<Program>,
-    mut others: Vec<Program>,
+    beginnings: &Beginnings,
     (key, entry): (String, String),
 ) -> Result<(Ready, [u64; 3]), Error> {
     let image = Image::of(&key, program, &unassembled(program));
@@ -51,49 +36,26 @@ pub(super) fn ready(
     // Tables, also those of the best, are on the GPU before this returns: only machine code comes later.
     let tables = tables(context, &image.tables)?;
     let best = Unassembled { context: Arc::clone(context), program: Arc::clone(program), tables, key, entry };
-    if program.longest() <= SHORT {
-        others.clear();
-    }
-    others.retain(|other| fits(other, most));
-    let other = stand_in(program, others);
-    let Some(other) = other.filter(|_| !at_hand(context, &program.kernels)) else {
-        return Ok((Ready::at_once(best.loaded()?), most));
-    };
-    match begin(context, &other) {
-        Ok(first) => {
-            let promise = Promise(Best::new(OnceLock::new()));
-            let ready = Ready::soon(first, Arc::clone(&promise.0), &best.tables);
-            behind(move || {
-                // Also for what is freed, where the plan is gone meanwhile.
-                let _relaxed = best.context.relaxed();
-                let (best, promise) = (best, promise);
-                promise.keep(&best);
-            });
-            Ok((ready, most))
+    let waits = program.longest() <= SHORT || at_hand(context, &program.kernels);
+    let first = if waits { None } else { beginnings.first(program, most) };
+    let Some(first) = first else { return Ok((Ready::at_once(best.loaded()?), most)) };
+    let promise = Promise(Best::new(OnceLock::new()));
+    let ready = Ready::soon(first, Arc::clone(&promise.0), &best.tables);
+    behind(move || {
+        // Also for what is freed, where the plan is gone meanwhile.
+        let _relaxed = best.context.relaxed();
+        let came = promise.is_wanted().then(|| best.loaded());
+        // First, so that the device is closed by whoever closes it, and not by this thread a moment later.
+        drop(best);
+        if let Some(came) = came {
+            promise.set(came);
         }
-        Err(error) => {
-            tracing::debug!(%error, "a stand-in was not used");
-            Ok((Ready::at_once(best.loaded()?), most))
-        }
-    }
-}
-
-/// Whether a program asks of the caller's pointers no more than that.
-fn fits(program: &Program, most: [u64; 3]) -> bool {
-    let own = alignment(&Image::of("", program, &unassembled(program)));
-    own.iter().zip(most).all(|(&own, most)| own <= most)
-}
-
-/// Launches to begin with.
-fn begin(context: &Arc<Context>, program: &Program) -> Result<Loaded, Error> {
-    let image = Image::of("", program, &unassembled(program));
-    image.check(&program.problem, &context.limits)?;
-    let modules = modules(context, &program.kernels, Effort::Least)?;
-    Loaded::with(context, &image, &modules, tables(context, &image.tables)?)
+    });
+    Ok((ready, most))
 }
 
 /// For an image without machine code.
-fn unassembled(program: &Program) -> Vec<(u128, &'static [u8])> {
+pub(super) fn unassembled(program: &Program) -> Vec<(u128, &'static [u8])> {
     vec![(0, &[]); program.kernels.len()]
 }
 
@@ -123,11 +85,9 @@ impl Unassembled {
 struct Promise(Best);
 
 impl Promise {
-    /// Keeps it, unless nobody holds the plan any more.
-    fn keep(&self, what: &Unassembled) {
-        if Arc::strong_count(&self.0) > 1 {
-            self.set(what.loaded());
-        }
+    /// Whether anybody still holds the plan.
+    fn is_wanted(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
     }
 
     fn set(&self, came: Result<Loaded, Error>) {

@@ -8,6 +8,7 @@ use warpfft_core::program::Program;
 use warpfft_core::recipe::Recipe;
 
 use super::assemble::{Effort, assembled, modules, wake};
+use super::beginnings::Beginnings;
 use super::context::Context;
 use super::driver::Handle;
 use super::image::{Image, problem_key};
@@ -66,12 +67,10 @@ impl CudaWork {
             Some(Err(error)) => tracing::debug!(entry, %error, "a cached plan was not used"),
             None => {}
         }
-        let (program, other) = std::thread::scope(|scope| {
-            scope.spawn(|| wake(context, &cache));
-            soon::compiled(context, problem, recipe)
-        })?;
-        let program = Arc::new(program);
-        let (ready, alignment) = soon::ready(context, &program, other, (key, entry))?;
+        wake(context);
+        let beginnings = Beginnings::seek(context, problem);
+        let program = Arc::new(compiled(problem, &context.limits, recipe)?);
+        let (ready, alignment) = soon::ready(context, &program, &beginnings, (key, entry))?;
         let work = Self {
             context: Arc::clone(context),
             problem: problem.clone(),
