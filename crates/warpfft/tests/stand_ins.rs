@@ -137,14 +137,15 @@ fn plans_may_go_while_their_best_kernels_are_assembled() {
     holds(&plans[0], "settled");
 }
 
-/// What the child process below does: it has a plan, and ends.
+/// What the child process below does: it has plans, and ends.
 #[test]
 #[ignore = "a process of its own runs it"]
-fn a_process_of_one_plan() {
+fn a_process_of_some_plans() {
     let Some((device, _turn)) = device() else { return };
-    let n = std::env::var("WARPFFT_TEST_LENGTH").ok().and_then(|n| n.parse().ok()).expect("a length");
-    let plan = planned(&device, &build(Fft::new([n]).batch(16)));
-    println!("settled: {}", plan.is_settled());
+    let lengths = std::env::var("WARPFFT_TEST_LENGTHS").expect("the parent names them");
+    let plan = |n: &str| planned(&device, &build(Fft::new([n.parse().expect("a length")]).batch(16)));
+    let plans: Vec<Plan> = lengths.split(' ').map(plan).collect();
+    println!("settled: {:?}", plans.iter().map(Plan::is_settled).collect::<Vec<_>>());
 }
 
 /// The driver's assembler must not be undone under threads that assemble.
@@ -152,13 +153,13 @@ fn a_process_of_one_plan() {
 fn a_process_may_end_while_kernels_are_assembled() {
     let Some((_device, _turn)) = device() else { return };
     let own = std::env::current_exe().expect("this program has a file");
-    for n in [7817, 8192, 2, 530].repeat(4) {
+    for lengths in ["7817", "8192", "2", "530 236", "7853 7867 7873 7877 7879 7841 7829 7823"].repeat(4) {
         let child = std::process::Command::new(&own)
-            .args(["--exact", "a_process_of_one_plan", "--ignored"])
-            .env("WARPFFT_TEST_LENGTH", n.to_string())
+            .args(["--exact", "a_process_of_some_plans", "--ignored"])
+            .env("WARPFFT_TEST_LENGTHS", lengths)
             .output()
             .expect("it runs");
         let said = String::from_utf8_lossy(&child.stderr);
-        assert!(child.status.success(), "{n}: {} {said}", child.status);
+        assert!(child.status.success(), "{lengths}: {} {said}", child.status);
     }
 }
