@@ -10,7 +10,7 @@ use crate::cost::{self, Ends};
 use crate::lower::tile;
 use crate::plan::Plan;
 use crate::problem::Precision;
-use crate::solve::{SOLVERS, Solver, split};
+use crate::solve::{SOLVERS, Solver, cluster, split};
 use crate::target::Limits;
 
 /// Copies up to which a pass over columns beats one more pass over shorter ones.
@@ -99,6 +99,11 @@ impl<'a> Planner<'a> {
     pub fn of_clusters(&self, n: u64) -> Vec<Plan> {
         let several = SOLVERS.iter().filter(|solver| solver.on_chip() && !solver.one_block());
         several.flat_map(|solver| solver.plans(n, self)).collect()
+    }
+
+    /// Plans for a line that the blocks of a cluster share, even if one could hold it.
+    pub fn shared(&self, n: u64) -> Vec<Plan> {
+        cluster::shared(n, self)
     }
 
     /// The cheapest plan; `None` where no solver has one.

@@ -15,6 +15,8 @@ mod window;
 mod workspace;
 mod zoom;
 
+use rayon::prelude::*;
+
 use crate::cost::Ends;
 use crate::error::Error;
 use crate::lower::fused::Ring;
@@ -154,6 +156,10 @@ fn no_plan(n: u64, limits: &Limits) -> Error {
     }
 }
 
+/// Of so many multiprocessors one is busy at most where more blocks for the same transforms save time: with 64 transforms five of
+/// seven lengths took 5 to 19% longer by clusters on an H100, with 32 none did (`docs/notes/clusters.md`).
+const BUSY: u32 = 4;
+
 struct Scheduler<'a> {
     problem: &'a Problem,
     limits: &'a Limits,
@@ -284,6 +290,9 @@ impl Scheduler<'_> {
                 if self.suits && columns::are_long(&pass, self.planner) {
                     self.suit(plan, &mut pass);
                 }
+                if self.suits {
+                    self.share_out(plan, &mut pass);
+                }
                 self.passes.push(pass);
             }
             Plan::Bluestein { n, inner } => match &**inner {
@@ -318,16 +327,37 @@ impl Scheduler<'_> {
 
     /// Radices that are best for rows need not be for columns, which a cluster may have to hold.
     fn suit(&self, part: &Plan, pass: &mut Pass) {
-        if !matches!(part, Plan::MixedRadix(_)) {
+        if matches!(part, Plan::MixedRadix(_)) {
+            self.cheapest(&self.planner.stages(part.len(), 1), pass);
+        }
+    }
+
+    /// Plans are chosen for many transforms. A few leave most of the device idle if a block holds each, which several could share.
+    fn share_out(&self, part: &Plan, pass: &mut Pass) {
+        let few = u64::from(self.limits.multiprocessors / BUSY);
+        if !matches!(part, Plan::MixedRadix(_)) || pass.repeats() > few {
             return;
         }
-        let mut best = tile::choose(pass, self.limits).map_or(f64::INFINITY, |choice| choice.cost);
-        for plan in self.planner.stages(part.len(), 1) {
+        let own = tile::choose(pass, self.limits);
+        if own.is_some_and(|choice| choice.tile.blocks(pass) <= few) {
+            self.cheapest(&self.planner.shared(part.len()), pass);
+        }
+    }
+
+    /// Has a pass take the stages of that plan by which it is cheapest, if that is cheaper than by its own.
+    fn cheapest(&self, plans: &[Plan], pass: &mut Pass) {
+        let by = |plan: &Plan| {
             let mut other = pass.clone();
-            other.axes[0].method = on_chip_method(&plan);
-            if let Some(choice) = tile::choose(&other, self.limits).filter(|choice| choice.cost < best) {
-                (best, *pass) = (choice.cost, other);
-            }
+            other.axes[0].method = on_chip_method(plan);
+            Some((tile::choose(&other, self.limits)?.cost, other))
+        };
+        let own = tile::choose(pass, self.limits).map_or(f64::INFINITY, |choice| choice.cost);
+        let others: Vec<_> = plans.par_iter().filter_map(by).collect();
+        // Of equals the first.
+        if let Some((cost, other)) = others.into_iter().min_by(|(x, _), (y, _)| x.total_cmp(y))
+            && cost < own
+        {
+            *pass = other;
         }
     }
 }

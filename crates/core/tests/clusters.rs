@@ -23,16 +23,42 @@ fn check(problem: &Problem, limits: &Limits, what: &str) -> (Vec<u32>, Report) {
 
 #[test]
 fn long_rows_on_the_h200() {
-    // 2^14 does better in one block.
-    for (n, cluster) in [(1 << 15, 8), (1 << 16, 16), (1 << 17, 16)] {
-        let (clusters, report) = check(&rows(n, 1, Precision::F32), &Limits::h200(), &format!("length {n}"));
+    // Of 2^15 a few are shared by more blocks than many.
+    for (n, batch, cluster) in [(1 << 15, 5, 8), (1 << 16, 1, 16), (1 << 17, 1, 16)] {
+        let (clusters, report) =
+            check(&rows(n, batch, Precision::F32), &Limits::h200(), &format!("length {n}"));
         assert_eq!(clusters, [cluster], "length {n}");
         println!("{n}: {report:?}");
         // The data once each way, tables beside it, and no bank touched twice in one access.
-        let data = n * 8 / 32;
+        let data = batch * n * 8 / 32;
         assert_eq!(report.global_sectors_written, data, "length {n}");
         assert!(report.global_sectors_read < data * 5 / 4, "length {n}: {}", report.global_sectors_read);
         assert_eq!(report.shared_wavefronts, report.shared_accesses, "length {n}");
+    }
+}
+
+/// Lines that one block holds, of which there are too few to keep the device busy.
+#[test]
+fn a_few_lines_are_shared_by_many_blocks() {
+    for (n, batch, precision, cluster) in [
+        (8192, 1, Precision::F32, 8),
+        (16_384, 1, Precision::F32, 8),
+        (16_384, 33, Precision::F32, 8),
+        (32_768, 1, Precision::F32, 16),
+        (12_000, 3, Precision::F32, 10),
+        (15_625, 1, Precision::F32, 5),
+        (4096, 2, Precision::F64, 8),
+        (16_384, 1, Precision::F64, 16),
+    ] {
+        let what = format!("{batch} of {n} in {precision}");
+        let (clusters, report) = check(&rows(n, batch, precision), &Limits::h200(), &what);
+        assert_eq!(clusters, [cluster], "{what}");
+        println!("{what}: {report:?}");
+    }
+    // Below what a cluster is for, and where blocks alone are many.
+    for (n, batch) in [(4096, 1), (8192, 34), (16_384, 34)] {
+        let program = compile(&rows(n, batch, Precision::F32), &Limits::h200()).expect("it compiles");
+        assert!(program.kernels.iter().all(|kernel| kernel.cluster == 1), "{batch} of {n}");
     }
 }
 

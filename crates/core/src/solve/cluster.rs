@@ -40,6 +40,16 @@ impl Solver for Cluster {
     }
 }
 
+/// Plans for a line that clusters of any size share, however well one block holds it: where there are few lines, blocks have nothing
+/// else to do.
+pub fn shared(n: u64, planner: &Planner<'_>) -> Vec<Plan> {
+    if n <= planner.max_points() / 4 {
+        return Vec::new();
+    }
+    let sizes: Vec<u32> = planner.line_clusters().collect();
+    Cluster::by(&sizes, n, planner)
+}
+
 impl Cluster {
     /// By clusters of these sizes, in as few stages as can be or one more.
     fn by(sizes: &[u32], n: u64, planner: &Planner<'_>) -> Vec<Plan> {
