@@ -338,9 +338,12 @@ impl Scheduler<'_> {
         if !matches!(part, Plan::MixedRadix(_)) || pass.repeats() > few {
             return;
         }
-        let own = tile::choose(pass, self.limits);
-        if own.is_some_and(|choice| choice.tile.blocks(pass) <= few) {
-            self.cheapest(&self.planner.shared(part.len()), pass);
+        let plans = self.planner.shared(part.len());
+        let leaves_room = |pass: &Pass| {
+            tile::choose(pass, self.limits).is_some_and(|choice| choice.tile.blocks(pass) <= few)
+        };
+        if !plans.is_empty() && leaves_room(pass) {
+            self.cheapest(&plans, pass);
         }
     }
 

@@ -204,7 +204,8 @@ mod tests {
         }
         let start = std::time::Instant::now();
         OWN.start(Box::new(move || done.send(start.elapsed()).expect("somebody listens")));
-        assert!(all.recv().expect("it is done") < Duration::from_millis(150));
+        // Four threads at most have 800 ms of what was there before.
+        assert!(all.recv().expect("it is done") < Duration::from_millis(600));
         OWN.start(Box::new(|| panic!("this job panics")));
         OWN.start(Box::new(|| {
             thread::sleep(Duration::from_millis(50));
