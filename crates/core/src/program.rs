@@ -14,7 +14,7 @@ mod link;
 mod stand_in;
 
 pub(crate) use link::Link;
-pub use stand_in::{SHORT_ENOUGH, brief, looped, searched, stand_in};
+pub use stand_in::{SHORT_ENOUGH, brief, can_stand_in, looped, searched, stand_in};
 
 /// What a kernel's buffer is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -137,29 +137,28 @@ fn plans_may_go_while_their_best_kernels_are_assembled() {
     holds(&plans[0], "settled");
 }
 
-/// What the child process below does: it has plans, and ends.
-#[test]
-#[ignore = "a process of its own runs it"]
-fn a_process_of_some_plans() {
-    let Some((device, _turn)) = device() else { return };
-    let lengths = std::env::var("WARPFFT_TEST_LENGTHS").expect("the parent names them");
-    let plan = |n: &str| planned(&device, &build(Fft::new([n.parse().expect("a length")]).batch(16)));
-    let plans: Vec<Plan> = lengths.split(' ').map(plan).collect();
-    println!("settled: {:?}", plans.iter().map(Plan::is_settled).collect::<Vec<_>>());
-}
+/// Lengths for a process of its own, which this test is then.
+const LENGTHS: &str = "WARPFFT_TEST_LENGTHS";
 
 /// The driver's assembler must not be undone under threads that assemble.
 #[test]
 fn a_process_may_end_while_kernels_are_assembled() {
-    let Some((_device, _turn)) = device() else { return };
+    let Some((device, _turn)) = device() else { return };
+    if let Ok(lengths) = std::env::var(LENGTHS) {
+        let plan = |n: &str| planned(&device, &build(Fft::new([n.parse().expect("a length")]).batch(16)));
+        let plans: Vec<Plan> = lengths.split(' ').map(plan).collect();
+        println!("settled: {:?}", plans.iter().map(Plan::is_settled).collect::<Vec<_>>());
+        return;
+    }
     let own = std::env::current_exe().expect("this program has a file");
     for lengths in ["7817", "8192", "2", "530 236", "7853 7867 7873 7877 7879 7841 7829 7823"].repeat(4) {
         let child = std::process::Command::new(&own)
-            .args(["--exact", "a_process_of_some_plans", "--ignored"])
-            .env("WARPFFT_TEST_LENGTHS", lengths)
+            .args(["--exact", "a_process_may_end_while_kernels_are_assembled", "--nocapture"])
+            .env(LENGTHS, lengths)
             .output()
             .expect("it runs");
-        let said = String::from_utf8_lossy(&child.stderr);
-        assert!(child.status.success(), "{lengths}: {} {said}", child.status);
+        let said = [&child.stdout, &child.stderr].map(|text| String::from_utf8_lossy(text));
+        assert!(child.status.success(), "{lengths}: {} {said:?}", child.status);
+        assert!(said[0].contains("settled"), "{lengths}: it has planned: {said:?}");
     }
 }

@@ -78,13 +78,14 @@ fn unhinted(kernel: Verified<Kernel>) -> Result<Verified<Kernel>, KernelError> {
 /// # Ok::<(), warpfft_core::Error>(())
 /// ```
 pub fn stand_in(program: &Program, others: Vec<Program>) -> Option<Program> {
-    let most = (SHORTER * program.longest() as f64) as usize;
-    let can = |other: &Program| {
-        other.problem == program.problem
-            && other.longest() <= most
-            && other.workspace_bytes <= program.workspace_bytes
-    };
-    let others = others.into_iter().filter(can);
+    let others = others.into_iter().filter(|other| can_stand_in(other, program));
     // Of equals the first: all that are short enough are equal.
     others.min_by_key(|other| other.longest().max(SHORT_ENOUGH))
+}
+
+/// Whether a program can be run until the best for its problem is there: see [`stand_in`].
+pub fn can_stand_in(other: &Program, best: &Program) -> bool {
+    other.problem == best.problem
+        && other.longest() <= (SHORTER * best.longest() as f64) as usize
+        && other.workspace_bytes <= best.workspace_bytes
 }

@@ -3,7 +3,6 @@
 //! between passes.
 
 use crate::error::Error;
-use crate::lower::tile;
 use crate::pass::{Axis, Method, Pass, PassDim};
 use crate::plan::{Plan, Twins};
 
@@ -101,14 +100,8 @@ impl Scheduler<'_> {
             return self.suit(part, pass);
         }
         let sizes: Vec<u64> = pass.axes[0].digits.iter().map(|digit| digit.n).collect();
-        let mut best = tile::choose(pass, self.limits).map_or(f64::INFINITY, |choice| choice.cost);
-        for radices in self.radices(&sizes) {
-            let mut other = pass.clone();
-            other.axes[0].method = Method::MixedRadix(radices);
-            if let Some(choice) = tile::choose(&other, self.limits).filter(|choice| choice.cost < best) {
-                (best, *pass) = (choice.cost, other);
-            }
-        }
+        let plans: Vec<Plan> = self.radices(&sizes).into_iter().map(Plan::MixedRadix).collect();
+        self.cheapest(&plans, pass);
     }
 }
 

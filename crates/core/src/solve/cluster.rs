@@ -26,9 +26,6 @@ impl Solver for Cluster {
     }
 
     fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
-        if n <= planner.max_points() / 4 {
-            return Vec::new();
-        }
         let (even, odd): (Vec<u32>, Vec<u32>) =
             planner.line_clusters().partition(|size| size.is_power_of_two());
         let mut plans = Self::by(&even, n, planner);
@@ -43,16 +40,15 @@ impl Solver for Cluster {
 /// Plans for a line that clusters of any size share, however well one block holds it: where there are few lines, blocks have nothing
 /// else to do.
 pub fn shared(n: u64, planner: &Planner<'_>) -> Vec<Plan> {
-    if n <= planner.max_points() / 4 {
-        return Vec::new();
-    }
-    let sizes: Vec<u32> = planner.line_clusters().collect();
-    Cluster::by(&sizes, n, planner)
+    Cluster::by(&planner.line_clusters().collect::<Vec<_>>(), n, planner)
 }
 
 impl Cluster {
-    /// By clusters of these sizes, in as few stages as can be or one more.
+    /// By clusters of these sizes, in as few stages as can be or one more; none for what one block holds with ease.
     fn by(sizes: &[u32], n: u64, planner: &Planner<'_>) -> Vec<Plan> {
+        if n <= planner.max_points() / 4 {
+            return Vec::new();
+        }
         let mut plans = Vec::new();
         // Twice as large on one side, a digit keeps mirror images of lines that fold in one block.
         let pairs = |&size: &u32| {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
 use warpfft_core::problem::Problem;
-use warpfft_core::program::{Program, SHORT_ENOUGH, looped, searched, stand_in};
+use warpfft_core::program::{Program, SHORT_ENOUGH, can_stand_in, looped, searched};
 
 use super::assemble::{Effort, assembles_anyway, modules};
 use super::context::Context;
@@ -65,7 +65,7 @@ impl Beginnings {
     /// Launches for a problem until its best program's are assembled, which ask for no more than that does; `most` is what its
     /// pointers must be multiples of. Loops where they are there first, else what the search found in time and is short.
     pub fn first(&self, best: &Program, most: [u64; 3]) -> Option<Loaded> {
-        let can = |program: &Program| stand_in(best, vec![program.clone()]).is_some() && fits(program, most);
+        let can = |program: &Program| can_stand_in(program, best) && fits(program, most);
         let loops = self.looped.try_recv().ok();
         let there = loops.as_ref().is_some_and(|loops| loops.loaded.is_some());
         let found = self.searched.try_recv().ok();
