@@ -192,6 +192,8 @@ pub(super) fn wake(context: &Arc<Context>) {
                 ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry nothing()\n{\n\tret;\n}\n";
             // Another thread may capture a graph.
             let _relaxed = context.relaxed();
+            // Dropped before that ends, which what a closure captures is not.
+            let context = context;
             // What fails here fails again where it matters, and says so there.
             if let Ok(_current) = context.current() {
                 drop(assemble(&context, "nothing", text.to_owned(), Effort::Full));

@@ -51,7 +51,8 @@ impl Beginnings {
             beside(move || {
                 // Another thread may capture a graph.
                 let _relaxed = its.relaxed();
-                let its = its;
+                // Dropped before that ends, which what a closure captures is not.
+                let (its, begun) = (its, begun);
                 let Some(program) = looped(&own, &its.limits) else { return };
                 if !needless.load(Ordering::Relaxed) {
                     let loaded = assembles_anyway(&its).then(|| begin(&its, &program));

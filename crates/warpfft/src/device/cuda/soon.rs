@@ -44,6 +44,8 @@ pub(super) fn ready(
     behind(move || {
         // Also for what is freed, where the plan is gone meanwhile.
         let _relaxed = best.context.relaxed();
+        // Dropped before that ends, which what a closure captures is not.
+        let (best, promise) = (best, promise);
         let came = promise.is_wanted().then(|| best.loaded());
         // First, so that the device is closed by whoever closes it, and not by this thread a moment later.
         drop(best);
