@@ -189,7 +189,7 @@ fn check_forced(problem: &Problem, radices: &[&[u32]], tile: &Tile) {
 /// multiple of a subgroup.
 fn check_tile(shape: &[u64], radices: &[&[u32]], cluster: u32) {
     for (batch, held) in [(1, 1), (5, 1), (5, 2)] {
-        for threads in [32, 48, 64, 61] {
+        for threads in [32, 48, 64, 61, 65, 71] {
             for placement in [Placement::InPlace, Placement::OutOfPlace] {
                 let direction = if threads % 32 == 0 { Direction::Forward } else { Direction::Inverse };
                 let problem =

@@ -273,7 +273,8 @@ impl Lowering<'_> {
         self.b.barrier();
         // A remote arrival may overtake loads from shared memory that are still under way: it goes only once what
         // follows from all that the thread loaded is there.
-        let lane = self.b.rem_const(self.threads.index, self.subgroup, u64::from(self.threads.count) - 1);
+        let count = self.threads.count;
+        let lane = self.b.rem_const(self.threads.index, self.subgroup, u64::from(count) - 1);
         let limit = self.b.u32(size);
         let one_each = self.b.cmp(Cmp::Lt, lane, limit);
         let never = self.b.u32(NEVER);
@@ -282,10 +283,26 @@ impl Lowering<'_> {
         let whole = self.b.convert(Type::U32, single);
         let loaded = self.b.cmp(Cmp::Ne, whole, never);
         let go = self.b.pure(Op::And, Type::Bool, &[one_each, loaded]);
-        self.b.when(go, |b| {
-            let far = remote(b, free, lane);
-            b.effect(Op::BarrierArrive, &[far]);
-        });
+        self.b.when(go, |b| arrive(b, free, lane));
+        // The lanes of a last warp with fewer of them than there are blocks go round.
+        let lanes = (count - 1) % self.subgroup + 1;
+        if lanes < size {
+            let least = self.b.u32(count - lanes);
+            let is_last = self.b.cmp(Cmp::Ge, self.threads.index, least);
+            let last = self.b.pure(Op::And, Type::Bool, &[is_last, loaded]);
+            self.b.when(last, |b| {
+                for round in 1..size.div_ceil(lanes) {
+                    let step = b.u32(round * lanes);
+                    let rank = b.add(lane, step);
+                    if (round + 1) * lanes <= size {
+                        arrive(b, free, rank);
+                    } else {
+                        let exists = b.cmp(Cmp::Lt, rank, limit);
+                        b.when(exists, |b| arrive(b, free, rank));
+                    }
+                }
+            });
+        }
         if let Some(cluster) = self.cluster.as_mut() {
             cluster.announced = true;
         }
@@ -334,6 +351,12 @@ impl Lowering<'_> {
             })
             .collect()
     }
+}
+
+/// One arrival at the barrier of a block.
+fn arrive(b: &mut Builder, barrier: Value, rank: Value) {
+    let far = remote(b, barrier, rank);
+    b.effect(Op::BarrierArrive, &[far]);
 }
 
 /// The same place in another block's shared memory.

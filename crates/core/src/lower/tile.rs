@@ -99,7 +99,7 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
                 }
                 let held = points * batch.iter().product::<u64>();
                 if let Some(model) = Model::new(pass, &batch, cluster, limits) {
-                    for threads in thread_counts(pass, held / u64::from(cluster), cluster, limits) {
+                    for threads in thread_counts(pass, held / u64::from(cluster), limits) {
                         let Some(cost) = model.copies(threads) else { continue };
                         if best.as_ref().is_none_or(|b| cost < b.cost) {
                             best =
@@ -131,7 +131,7 @@ pub fn assess(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Choice> {
     let known = sizes(pass, limits).contains(cluster)
         && spreads(pass, wanted).contains(batch)
         && own <= room
-        && thread_counts(pass, own, *cluster, limits).contains(threads);
+        && thread_counts(pass, own, limits).contains(threads);
     let copies = |limits: &Limits| Model::new(pass, batch, *cluster, limits)?.copies(*threads);
     let spilled = || Some(copies(&crowded(limits)?)? + SPILLED);
     let cost = known.then(|| copies(limits).or_else(spilled))??;
@@ -228,7 +228,7 @@ fn by_threads(versions: &[Pass], alone: &[usize], limits: &Limits) -> BTreeMap<u
             if let Some(model) = Model::new(pass, &batch, 1, limits) {
                 let usual = USUAL_THREADS.into_iter().filter(|&threads| threads <= limits.max_threads);
                 let counts: BTreeSet<u32> =
-                    thread_counts(pass, held, 1, limits).into_iter().chain(usual).collect();
+                    thread_counts(pass, held, limits).into_iter().chain(usual).collect();
                 for threads in counts {
                     let lean = |took: &cost::Occupancy| {
                         let held = u64::from(took.per_thread) * pass.precision.complex_bytes();
@@ -329,10 +329,8 @@ fn spreads(pass: &Pass, wanted: u64) -> Vec<Vec<u64>> {
     all
 }
 
-/// Thread counts that divide some stage's groups evenly, or nearly. In a cluster each subgroup has a thread for
-/// each block.
-fn thread_counts(pass: &Pass, elements: u64, cluster: u32, limits: &Limits) -> Vec<u32> {
-    let last = |threads: u64| (threads - 1) % u64::from(limits.subgroup) + 1;
+/// Thread counts that divide some stage's groups evenly, or nearly.
+fn thread_counts(pass: &Pass, elements: u64, limits: &Limits) -> Vec<u32> {
     let mut groups: Vec<u64> = Vec::new();
     for axis in &pass.axes {
         let (stages, points) = (axis.method.stages(), axis.method.points());
@@ -347,7 +345,6 @@ fn thread_counts(pass: &Pass, elements: u64, cluster: u32, limits: &Limits) -> V
         .iter()
         .flat_map(|&groups| (1..=16).map(move |slots| groups.div_ceil(slots)))
         .filter(|&threads| (1..=u64::from(limits.max_threads)).contains(&threads))
-        .filter(|&threads| cluster == 1 || last(threads) >= u64::from(cluster))
         .map(|threads| threads as u32)
         .collect();
     counts.sort_unstable();

@@ -16,6 +16,9 @@ pub struct Cluster;
 /// Radices at both ends: 32 saves a stage where a thread holds 32 points anyway.
 const RADICES: [u32; 16] = [32, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 
+/// Larger ones that may end a line.
+const WIDE: [u32; 8] = [30, 28, 27, 25, 24, 21, 20, 18];
+
 impl Solver for Cluster {
     fn name(&self) -> &'static str {
         "cluster"
@@ -63,15 +66,25 @@ impl Cluster {
             }
             let ends = n / square;
             for first in (2..ends).filter(|first| ends.is_multiple_of(*first)) {
-                let (Some(first), Some(last)) = (split(first), split(ends / first)) else { continue };
-                let radices = [&first[..], &middle, &last].concat();
-                plans.push(Plan::MixedRadix(radices));
+                for (first, last) in sides(first, ends / first) {
+                    plans.push(Plan::MixedRadix([&first[..], &middle, &last].concat()));
+                }
             }
         }
         let fewest = plans.iter().map(stages).min().unwrap_or(0);
         plans.retain(|plan| stages(plan) <= fewest + 1);
         plans
     }
+}
+
+/// Radices of both ends: one or two each, or one that is larger, which saves a stage.
+fn sides(first: u64, last: u64) -> Vec<(Vec<u32>, Vec<u32>)> {
+    let ways = |n: u64| {
+        let wide = WIDE.iter().find(|&&radix| u64::from(radix) == n).map(|&radix| vec![radix]);
+        split(n).into_iter().chain(wide).collect::<Vec<_>>()
+    };
+    let lasts = ways(last);
+    ways(first).into_iter().flat_map(|first| lasts.iter().map(move |last| (first.clone(), last.clone()))).collect()
 }
 
 fn stages(plan: &Plan) -> usize {
