@@ -29,8 +29,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let limits = Limits::h200();
     let (mut lost, mut count) = (0.0, 0);
     for file in std::env::args().skip(1) {
-        let all: Vec<Tuned> = serde_json::from_str(&std::fs::read_to_string(file)?)?;
-        for Tuned { entry, trials } in all {
+        let text = std::fs::read_to_string(file)?;
+        // What several runs printed may follow one another.
+        let all: Result<Vec<Vec<Tuned>>, _> = serde_json::Deserializer::from_str(&text).into_iter().collect();
+        for Tuned { entry, trials } in all?.into_iter().flatten() {
             let words: Vec<&str> = entry.problem.split(' ').collect();
             let ["c2c", precision, shape, "batch", batch] = words[..] else { continue };
             let shape: Vec<u64> = shape.split('x').map(str::parse).collect::<Result<_, _>>()?;

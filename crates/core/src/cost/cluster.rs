@@ -71,17 +71,20 @@ pub(super) fn hand_over(cluster: u32, stages: usize, uneven: usize, block_bytes:
     start + 0.077 * size + large + 0.027 * stages as f64 + 0.09 * uneven as f64
 }
 
-/// What it adds beyond that to a line where the number of blocks is no power of two, so that rows start anywhere in lines. On the
-/// H200 24000, 54000 and 36000 points by 10 or 15 blocks, five or six resident, take 1.45, 1.42 and 1.64 copies, 72000,
-/// 50000 and 30000 by four 1.62, 1.78 and 1.93, 46656 by three 1.76, 60000 and 100000 by two 2.1 and 2.2, 80000 by one 3.65.
-/// So do threads that hold much: 38416 by 14 blocks, 56 points in a thread, took 2.09 where 1.75 were expected.
+/// What it adds beyond that to a line where the number of blocks is no power of two, so that rows start anywhere in lines. Fitted
+/// to some 150 ways to share 28 lengths of 10000 to 96000 points, timed on an H200 (`docs/notes/clusters.md`): with five or six
+/// resident blocks they took 0.05 less than expected without it to 0.1 more, with four 0 to 0.2 more, with two 0.3 to 0.4;
+/// 80000 by one resident block took 3.65. So do threads that hold much: 38416 by 14 blocks, 56 points in a thread, took 2.09.
 pub(super) fn odd_line(resident: u32, per_thread: u32) -> f64 {
-    match resident {
-        _ if per_thread > 32 => 1.0,
-        5.. => 0.05,
-        4 => 0.25,
+    let crowded = if per_thread > 32 { 0.3 } else { 0.0 };
+    let waits = match resident {
+        5.. => 0.0,
+        4 => 0.1,
+        3 => 0.2,
+        2 => 0.4,
         _ => 1.0,
-    }
+    };
+    waits + crowded
 }
 
 /// The same for columns side by side, whose rows start as those of other clusters do. On an H100 (a copy takes 1.4 times as long

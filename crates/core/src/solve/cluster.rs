@@ -65,7 +65,13 @@ impl Cluster {
                 continue;
             }
             let ends = n / square;
-            for first in (2..ends).filter(|first| ends.is_multiple_of(*first)) {
+            let mut firsts: Vec<u64> = (2..ends).filter(|first| ends.is_multiple_of(*first)).collect();
+            // What is transformed first makes the rows that are written. Of two that are expected to be alike the one with long
+            // rows took up to 15% less; 12 x 12 x 12 x 27 is an exception.
+            if !n.is_power_of_two() {
+                firsts.reverse();
+            }
+            for first in firsts {
                 for (first, last) in sides(first, ends / first) {
                     plans.push(Plan::MixedRadix([&first[..], &middle, &last].concat()));
                 }
@@ -84,7 +90,10 @@ fn sides(first: u64, last: u64) -> Vec<(Vec<u32>, Vec<u32>)> {
         split(n).into_iter().chain(wide).collect::<Vec<_>>()
     };
     let lasts = ways(last);
-    ways(first).into_iter().flat_map(|first| lasts.iter().map(move |last| (first.clone(), last.clone()))).collect()
+    ways(first)
+        .into_iter()
+        .flat_map(|first| lasts.iter().map(move |last| (first.clone(), last.clone())))
+        .collect()
 }
 
 fn stages(plan: &Plan) -> usize {
