@@ -106,6 +106,11 @@ pub(super) fn odd_planes(resident: u32) -> f64 {
     0.06 + if resident == 1 { 1.0 } else { 0.0 }
 }
 
+/// Copies that threads add which hold many points of a line: nothing beyond 60 was timed, and the assembler has no room for more.
+pub(super) fn crowded_line(per_thread: u32) -> f64 {
+    if per_thread > 64 { 1.0 } else { 0.0 }
+}
+
 /// Copies that threads add which hold many points of a plane: 200^2 took 1.63 copies on an H100 by ten blocks of 50 threads, and
 /// 1.29 by four of 500; 400^2 by 16 of 125 threads 2.5. With 50 points a thread 280^2 took 1.25.
 pub(super) fn crowded_planes(per_thread: u32) -> f64 {

@@ -93,7 +93,11 @@ impl Model<'_> {
             let planes = self.axes > 1 && own * self.bytes > max_points(self.limits, Precision::F32) * 8;
             cluster::hand_over(self.cluster, self.stages.len(), uneven, size, planes)
                 + self.odd_cluster(took)
-                + if self.axes > 1 { cluster::crowded_planes(took.per_thread) } else { 0.0 }
+                + match self.axes {
+                    1 if !self.several => cluster::crowded_line(took.per_thread),
+                    0 | 1 => 0.0,
+                    _ => cluster::crowded_planes(took.per_thread),
+                }
                 + cluster::folds(self.folds, (self.axes > 1, self.several), self.cluster, took.blocks)
         } else {
             HELD * doubled(32.0)

@@ -43,6 +43,9 @@ fn place() -> (tempfile::TempDir, PathBuf) {
 fn of_key(key: &str) -> Problem {
     let mut words: Vec<&str> = key.split(' ').collect();
     let kept = (words.get(2) == Some(&"kept")).then(|| words.drain(2..4).nth(1)).flatten();
+    if words[0] != "c2c" {
+        return of_real_key(key);
+    }
     let ["c2c", precision, shape, "batch", batch] = words[..] else { panic!("{key}") };
     let lengths: Vec<u64> = shape.split('x').map(|n| n.parse().expect("a length")).collect();
     let ask = Fft::new(lengths).batch(batch.parse().expect("a batch"));
@@ -52,6 +55,26 @@ fn of_key(key: &str) -> Problem {
         ask.storages(input.parse().expect("a type"), output.parse().expect("a type"))
     });
     ask.build().expect("it is possible")
+}
+
+/// The same of reals and half spectra: each dimension is given with its strides, the halved one first.
+fn of_real_key(key: &str) -> Problem {
+    let words: Vec<&str> = key.split(' ').collect();
+    let length = |word: &str| -> u64 {
+        word.split(':').next().and_then(|n| n.parse().ok()).unwrap_or_else(|| panic!("{key}"))
+    };
+    let (ask, batch) = match &words[..] {
+        [ask @ .., "batch", batch] => (ask, length(batch)),
+        ask => (ask, 1),
+    };
+    let [kind, own, precision, rest @ ..] = ask else { panic!("{key}") };
+    let lengths = rest.iter().skip(1).chain([own]).map(|word| length(word)).collect::<Vec<_>>();
+    let ask = Fft::new(lengths).batch(batch);
+    let ask = if *precision == "f64" { ask.f64() } else { ask };
+    let ask = if *kind == "r2c" { ask.r2c() } else { ask.c2r() };
+    let problem = ask.build().expect("it is possible");
+    assert_eq!(problem_key(&problem), key);
+    problem
 }
 
 /// A change of the planner can make recipes that were timed before it impossible: they are to be tuned anew, or left out.
