@@ -94,8 +94,8 @@ impl Model<'_> {
             cluster::hand_over(self.cluster, self.stages.len(), uneven, size, planes)
                 + self.odd_cluster(took)
                 + match self.axes {
-                    1 if !self.several => cluster::crowded_line(took.per_thread),
-                    0 | 1 => 0.0,
+                    1 if self.several => 0.0,
+                    1 => cluster::crowded_line(took.per_thread, self.is_short_of_registers(threads, took)),
                     _ => cluster::crowded_planes(took.per_thread),
                 }
                 + cluster::folds(self.folds, (self.axes > 1, self.several), self.cluster, took.blocks)
