@@ -124,6 +124,8 @@ pub(crate) struct Lowering<'a> {
     /// A shared array that another pass of the launch has used, and its blocks do not.
     spare: Option<Space>,
     shared_limit: u32,
+    /// Bytes of the cache that all blocks share.
+    cache_bytes: u64,
     /// Registers that a thread can have.
     registers: u32,
     subgroup: u32,
@@ -222,6 +224,7 @@ impl<'a> Lowering<'a> {
             rows: [None, None],
             spare: None,
             shared_limit: limits.shared_bytes,
+            cache_bytes: limits.l2_bytes,
             registers: limits
                 .registers_per_thread
                 .min(limits.registers_per_sm / tile.threads.next_multiple_of(4 * limits.subgroup)),

@@ -1,10 +1,14 @@
 //! Which tile a block takes: the walk of a launch's blocks over the tiles.
 
 use crate::kernel::{AtRun, Special, Type, Value};
-use crate::pass::Pass;
+use crate::pass::{PartKind, Pass, PassDim};
 
 use super::Lowering;
 use super::tile::Tile;
+
+/// Part of the cache that tables may take and still be there when the next transform asks for them: between two uses pass its
+/// points, those of the result, and the tables.
+const OF_CACHE: u64 = 4;
 
 /// In which order the blocks of a launch walk over the tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,12 +71,65 @@ impl Lowering<'_> {
 
     /// Repeated dimensions in the order in which blocks walk them.
     pub(super) fn block_order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.pass.batch.len()).collect();
-        order.sort_by_key(|&d| {
-            let dim = &self.pass.batch[d];
-            // A part of a launch is its first blocks.
-            (dim.at_run, dim.is.unsigned_abs().min(dim.os.unsigned_abs()))
-        });
-        order
+        block_order(self.pass, self.cache_bytes)
+    }
+}
+
+/// Repeated dimensions in the order in which blocks walk them, the fastest first: that with the shortest steps. Where the
+/// tables of a transform would not stay in the cache until the next transform asks for them, the same tile of every
+/// transform comes first, so that tables are read once.
+fn block_order(pass: &Pass, cache_bytes: u64) -> Vec<usize> {
+    let again = |dim: &PassDim| {
+        [dim.load_index, dim.store_index, dim.twiddle].iter().all(|&weight| weight == 0) && dim.filter == 0
+    };
+    let large = table_points(pass, again) * pass.precision.complex_bytes() > cache_bytes / OF_CACHE;
+    let mut order: Vec<usize> = (0..pass.batch.len()).collect();
+    order.sort_by_key(|&d| {
+        let dim = &pass.batch[d];
+        // A part of a launch is its first blocks.
+        (dim.at_run, large && !again(dim), dim.is.unsigned_abs().min(dim.os.unsigned_abs()))
+    });
+    order
+}
+
+/// Points of the tables of which each has its own for every point of a transform: chirps at the ends, and a spectrum.
+fn table_points(pass: &Pass, again: impl Fn(&PassDim) -> bool) -> u64 {
+    let chirps = [&pass.load, &pass.store].into_iter().flatten().any(|end| end.table.is_some());
+    let spectra = pass.axes.iter().any(|axis| {
+        let parts = axis.method.in_place();
+        parts.iter().any(|part| matches!(part.kind, PartKind::Middle | PartKind::Filter))
+    });
+    if !chirps && !spectra {
+        return 0;
+    }
+    let own = pass.batch.iter().filter(|dim| !again(dim)).map(|dim| dim.n);
+    pass.axes.iter().map(|axis| axis.dim.n).chain(own).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Fft;
+    use crate::schedule;
+    use crate::target::Limits;
+
+    /// Strides of the dimensions that blocks walk fastest, of each pass.
+    fn fastest(n: u64) -> Vec<i64> {
+        let limits = Limits::h200();
+        let problem = Fft::new([n]).batch(8).build().expect("a problem");
+        let passes = schedule::schedule(&problem, &limits).expect("a schedule").passes;
+        passes.iter().map(|pass| pass.batch[block_order(pass, limits.l2_bytes)[0]].is).collect()
+    }
+
+    #[test]
+    fn large_tables_are_read_once_for_all_transforms() {
+        // 8 and 16 MB of tables a transform; from one transform to the next its points and the padded ones.
+        let long = fastest(1_000_003);
+        assert!(long.len() == 3 && long.iter().all(|&stride| stride >= 1_000_003), "{long:?}");
+        // 0.5 and 1 MB, and none.
+        for n in [65_537, 1 << 20] {
+            let short = fastest(n);
+            assert!(short.iter().all(|&stride| stride < n as i64), "{n}: {short:?}");
+        }
     }
 }
