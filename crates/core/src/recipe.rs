@@ -8,6 +8,7 @@
 //! other numbers to try; it is refused otherwise.
 
 mod alike;
+mod near;
 mod texts;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,7 @@ use crate::solve::SOLVERS;
 use crate::target::Limits;
 
 use alike::alike;
+pub use near::near;
 
 /// Everything that the compiler was free to choose.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -138,7 +140,7 @@ fn by_others(problem: &Problem, limits: &Limits, within: Option<Within>, own: &[
     let narrowed = narrowed(limits, within);
     let mut lists = vec![own.to_vec()];
     for n in lengths {
-        for plan in ranked(n, problem, &narrowed) {
+        for plan in ranked(n, problem, &narrowed, MOST_PLANS) {
             let mut plans = own.to_vec();
             plans.iter_mut().filter(|own| own.len() == n).for_each(|own| *own = plan.clone());
             lists.push(plans);
@@ -266,7 +268,7 @@ fn narrowed(limits: &Limits, within: Option<Within>) -> Limits {
 }
 
 /// Plans that some solver offers for a length, the cheapest first.
-fn ranked(n: u64, problem: &Problem, limits: &Limits) -> Vec<Plan> {
+fn ranked(n: u64, problem: &Problem, limits: &Limits, most: usize) -> Vec<Plan> {
     let (precision, ends) = (problem.precision, Ends::of(problem));
     let planner = Planner::new(limits, precision).between(ends);
     // Passes in place leave what they go on with in the caller's own type.
@@ -278,7 +280,7 @@ fn ranked(n: u64, problem: &Problem, limits: &Limits) -> Vec<Plan> {
         .collect();
     plans.sort_by(|a, b| a.0.total_cmp(&b.0));
     plans.dedup_by(|a, b| a.1 == b.1);
-    plans.into_iter().map(|(_, plan)| plan).take(MOST_PLANS).collect()
+    plans.into_iter().map(|(_, plan)| plan).take(most).collect()
 }
 
 /// Tiles that are the cheapest within narrower limits each, the cheapest first.

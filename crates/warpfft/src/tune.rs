@@ -1,7 +1,8 @@
-//! The autotuner: times the best few candidates of a problem on the device, within a budget of time that the caller
-//! gives, and keeps the fastest whose output is right.
+//! The autotuner: times the best few candidates of a problem on the device, goes on from the fastest of them while the
+//! budget of time that the caller gives lasts, and keeps the fastest whose output is right.
 
 mod judge;
+mod onward;
 
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use warpfft_core::recipe::{Candidate, Recipe, candidates};
 use warpfft_core::target::Limits;
 
 use self::judge::Judge;
+use self::onward::{Task, Tried};
 use crate::device::Device;
 use crate::error::Error;
 use crate::plan::Plan;
@@ -51,17 +53,24 @@ impl Tuned {
 /// Candidates at most.
 const MOST: usize = 24;
 /// Candidates that are made ready at once at most.
-const MOST_AT_ONCE: usize = 8;
-/// Share of the budget for making them ready.
+const MOST_AT_ONCE: usize = 16;
+/// Share of the budget for making the first ones ready, and of a longer one this much at most.
 const READY: f64 = 0.4;
-/// Share of the budget for timing them.
+const READY_AT_MOST: Duration = Duration::from_secs(2);
+/// Share of the budget for timing them, and of a longer one this much at most.
 const RACE: f64 = 0.4;
+const RACE_AT_MOST: Duration = Duration::from_secs(1);
+/// Share of the budget after which the search does not go on.
+const ONWARD: f64 = 0.8;
+/// Share of the budget for timing the fastest once more, and for their copies.
+const FINAL: f64 = 0.1;
 /// The cost model's choice stays unless another is faster by this: less is noise.
 const MARGIN: f64 = 1.01;
 
 impl Device {
     /// Times the best few ways to do a problem here for about this long, and says which is the fastest. At least
-    /// the cost model's choice and the next best are tried, however short the time.
+    /// the cost model's choice and the next best are tried, however short the time; in a longer one what is near the
+    /// fastest is tried as well, and what is near that.
     ///
     /// # Errors
     ///
@@ -69,7 +78,7 @@ impl Device {
     pub fn tune(&self, problem: &Problem, budget: Duration) -> Result<Tuned, Error> {
         let mut tuned = tune(self, problem, budget, &Plan::race)?;
         // What it is in copies, for those who read the file. A device that cannot say does not spoil the rest.
-        let share = budget.mul_f64((1.0 - READY - RACE) / 2.0);
+        let share = budget.mul_f64(FINAL);
         let best = &tuned.trials[tuned.best];
         let made = load(self, problem, limits(self)?, &best.recipe);
         if let (Ok(measured), Ok(seconds)) = (made.and_then(|plan| plan.measure(share)), &best.seconds) {
@@ -132,30 +141,34 @@ fn tune(device: &Device, problem: &Problem, budget: Duration, race: Race<'_>) ->
     }
     let found = candidates(problem, limits, MOST)?;
     let started = Instant::now();
-    let (mut trials, mut plans) = (Vec::new(), Vec::new());
+    let ready_within = budget.mul_f64(READY).min(READY_AT_MOST);
+    let mut tried = Tried { trials: Vec::new(), plans: Vec::new() };
     for candidates in found.chunks(width()) {
-        let ready = plans.iter().flatten().count();
-        if ready >= 2 && started.elapsed() > budget.mul_f64(READY) {
+        let ready = tried.plans.iter().flatten().count();
+        if ready >= 2 && started.elapsed() > ready_within {
             break;
         }
         for (candidate, plan) in candidates.iter().zip(loaded(device, problem, limits, candidates)) {
             let failed = plan.as_ref().err().cloned();
-            if let (0, Some(error)) = (trials.len(), &failed) {
+            if let (0, Some(error)) = (tried.trials.len(), &failed) {
                 return Err(error.clone());
             }
             let seconds = failed.map_or(Ok(f64::NAN), Err);
-            trials.push(Trial { recipe: candidate.recipe.clone(), predicted: candidate.copies, seconds });
-            plans.push(plan.ok());
+            let recipe = candidate.recipe.clone();
+            tried.trials.push(Trial { recipe, predicted: candidate.copies, seconds });
+            tried.plans.push(plan.ok());
         }
     }
-    let (places, ready): (Vec<usize>, Vec<&Plan>) =
-        plans.iter().enumerate().filter_map(|(at, plan)| Some((at, plan.as_ref()?))).unzip();
-    for (&at, seconds) in places.iter().zip(race(&ready, budget.mul_f64(RACE))?) {
-        trials[at].seconds = Ok(seconds);
+    let mut untried = found.len() - tried.trials.len();
+    tried.time_all(race, budget.mul_f64(RACE).min(RACE_AT_MOST))?;
+    let end = started + budget.mul_f64(ONWARD);
+    if Instant::now() < end {
+        untried += onward::go_on(Task { device, problem, limits, race }, &mut tried, end)?;
+        tried.finish(race, budget.mul_f64(FINAL))?;
     }
+    let Tried { mut trials, plans } = tried;
     let best = fastest(problem, &plans, &mut trials)?;
     let entry = Entry::new(device.name(), problem, &trials[best].recipe, None, None);
-    let untried = found.len() - trials.len();
     Ok(Tuned { entry, trials, best, untried })
 }
 

@@ -76,11 +76,31 @@ fn crowded(limits: &Limits) -> Option<Limits> {
 }
 
 fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
+    let mut best: Option<Choice> = None;
+    each(pass, limits, |threads, cluster, batch, cost| {
+        if best.as_ref().is_none_or(|b| cost < b.cost) {
+            best = Some(Choice { tile: Tile { threads, cluster, batch: batch.to_vec() }, cost });
+        }
+    });
+    best
+}
+
+/// Every tile that fits the device among those that are looked at, the cheapest first.
+pub(crate) fn all(pass: &Pass, limits: &Limits) -> Vec<Choice> {
+    let mut found = Vec::new();
+    each(pass, limits, |threads, cluster, batch, cost| {
+        found.push(Choice { tile: Tile { threads, cluster, batch: batch.to_vec() }, cost });
+    });
+    found.sort_by(|x, y| x.cost.total_cmp(&y.cost));
+    found
+}
+
+/// Looks at the tiles of a pass that fit the device: threads, blocks, transforms, and what the model makes of them.
+fn each(pass: &Pass, limits: &Limits, mut visit: impl FnMut(u32, u32, &[u64], f64)) {
     let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
     let (most, alone) = (most_points(pass, limits), most_alone(pass, limits));
     // Rows of several lines by other numbers of blocks than powers of two start anywhere in lines of memory.
     let columns = pass.axes.iter().any(|axis| axis.dim.is.abs().max(axis.dim.os.abs()) > 1);
-    let mut best: Option<Choice> = None;
     for cluster in sizes(pass, limits) {
         let mut seen = Vec::new();
         for wanted in BATCHES {
@@ -100,10 +120,8 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
                 let held = points * batch.iter().product::<u64>();
                 if let Some(model) = Model::new(pass, &batch, cluster, limits) {
                     for threads in thread_counts(pass, held / u64::from(cluster), limits) {
-                        let Some(cost) = model.copies(threads) else { continue };
-                        if best.as_ref().is_none_or(|b| cost < b.cost) {
-                            best =
-                                Some(Choice { tile: Tile { threads, cluster, batch: batch.clone() }, cost });
+                        if let Some(cost) = model.copies(threads) {
+                            visit(threads, cluster, &batch, cost);
                         }
                     }
                 }
@@ -111,7 +129,6 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
             }
         }
     }
-    best
 }
 
 /// A tile that was chosen elsewhere, with what the model makes of it; `None`: it is none that the search could come to with

@@ -1,5 +1,6 @@
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
+use warpfft_core::recipe::near;
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
@@ -20,9 +21,27 @@ fn requests() -> Vec<Problem> {
     all.into_iter().map(|request| request.build().expect("it is possible")).collect()
 }
 
-/// As if that one were the fastest, and the others in their order.
+/// As if that one of the first candidates were the fastest whenever it runs, and the cost model's choice the next.
 fn wins(which: usize) -> impl Fn(&[&Plan], Duration) -> Result<Vec<f64>, Error> {
-    move |plans, _| Ok((0..plans.len()).map(|at| if at == which { 1.0 } else { 2.0 + at as f64 }).collect())
+    let first = RefCell::new(None);
+    move |plans, _| {
+        let kernels = |plan: &&Plan| plan.program().map(|program| program.kernels.clone());
+        let programs: Vec<_> = plans.iter().map(kernels).collect();
+        let mut first = first.borrow_mut();
+        let [own, winner] = first.get_or_insert_with(|| [0, which].map(|at| programs[at].clone()));
+        let seconds = |program: &_| match program {
+            _ if program == winner => 1.0,
+            _ if program == own => 2.0,
+            _ => 3.0,
+        };
+        Ok(programs.iter().map(seconds).collect())
+    }
+}
+
+/// Threads of all blocks of a plan's launches together.
+fn threads(plan: &Plan) -> u32 {
+    let program = plan.program().expect("it has kernels");
+    program.launches.iter().map(|launch| program.kernels[launch.kernel].threads).sum()
 }
 
 #[test]
@@ -45,8 +64,10 @@ fn the_fastest_right_candidate_becomes_wisdom_that_plans_follow() {
 #[test]
 fn the_estimate_stays_where_nothing_is_clearly_faster() {
     let problem = &requests()[0];
+    let own = device().plan(problem).expect("it has a plan");
     let close = |plans: &[&Plan], _: Duration| {
-        Ok((0..plans.len()).map(|at| if at == 0 { 1.0 } else { 0.995 }).collect())
+        let kernels = |plan: &Plan| plan.program().map(|program| program.kernels.clone());
+        Ok(plans.iter().map(|plan| if kernels(plan) == kernels(&own) { 1.0 } else { 0.995 }).collect())
     };
     let tuned = tune(&device(), problem, Duration::from_secs(9), &close).expect("it is tuned");
     assert_eq!((tuned.best, tuned.gain()), (0, 1.0));
@@ -63,6 +84,29 @@ fn a_short_budget_tries_the_first_few() {
     let tuned = tune(&device(), problem, Duration::ZERO, &race).expect("it is tuned");
     assert_eq!((given.get(), tuned.trials.len(), tuned.best), (width(), width(), 1));
     assert!(tuned.untried > 0);
+}
+
+#[test]
+fn time_that_is_left_goes_to_what_is_near_the_fastest() {
+    // As if fewer threads were always faster: nothing that the cost model names first.
+    let fewest = |plans: &[&Plan], _: Duration| {
+        Ok(plans.iter().map(|plan| f64::from(threads(plan))).collect::<Vec<_>>())
+    };
+    for problem in requests() {
+        let found = |seconds: u64| {
+            let tuned = tune(&device(), &problem, Duration::from_secs(seconds), &fewest).expect("it is tuned");
+            (tuned.trials[tuned.best].seconds.clone().expect("it was timed"), tuned)
+        };
+        let ((short, few), (long, many)) = (found(0), found(60));
+        assert!(long < short && many.trials.len() > few.trials.len(), "{problem:?}: {short} {long}");
+        // Nothing that differs from it in one thing has fewer.
+        let best = &many.trials[many.best].recipe;
+        for other in near(best, &problem, &Limits::h200()).expect("it was tried") {
+            let other = Compiled::by(&other.recipe, &problem, &Limits::h200()).expect("it is offered");
+            let other = device().load(other.program).expect("it is a program");
+            assert!(f64::from(threads(&other)) * MARGIN >= long, "{problem:?}");
+        }
+    }
 }
 
 #[test]

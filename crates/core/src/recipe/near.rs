@@ -1,0 +1,201 @@
+//! What differs from a recipe in one thing: the tile of one pass, the stages of one dimension, or how two passes share a
+//! launch. Who times these, and goes on from the fastest, comes to what the cost model did not think of.
+
+use rayon::prelude::*;
+
+use crate::cost::Ends;
+use crate::error::Error;
+use crate::lower::tile;
+use crate::plan::Plan;
+use crate::planner::Planner;
+use crate::problem::Problem;
+use crate::schedule::fuse;
+use crate::target::Limits;
+
+use super::{Candidate, Draft, Recipe, distinct, narrowed, ranked, takes_plans};
+
+/// Tiles of one pass at most, plans of one dimension by other stages, and orders of the same stages.
+const TILES: usize = 48;
+const PLANS: usize = 24;
+const ORDERS: usize = 24;
+
+/// All recipes that differ from this one in one thing, the likely best first.
+///
+/// # Errors
+///
+/// The recipe is none for this problem and device.
+///
+/// # Examples
+///
+/// ```
+/// use warpfft_core::recipe::{candidates, near};
+/// use warpfft_core::{request::Fft, target::Limits};
+///
+/// let (problem, limits) = (Fft::new([1000]).batch(64).build()?, Limits::h200());
+/// let first = candidates(&problem, &limits, 1)?.remove(0).recipe;
+/// assert!(near(&first, &problem, &limits)?.iter().all(|other| other.recipe != first));
+/// # Ok::<(), warpfft_core::Error>(())
+/// ```
+pub fn near(recipe: &Recipe, problem: &Problem, limits: &Limits) -> Result<Vec<Candidate>, Error> {
+    let (schedule, choices) = recipe.followed(problem, limits)?;
+    let own = Draft { within: recipe.within, schedule, choices, elements: problem.elements() };
+    let mut all = other_tiles(&own, limits);
+    all.extend(other_launches(recipe, &own, problem, limits)?);
+    if takes_plans(problem) {
+        all.extend(other_stages(recipe, &own, problem, limits));
+    }
+    all.retain(|draft| !draft.same(&own));
+    all.sort_by(|a, b| a.copies().total_cmp(&b.copies()));
+    distinct(&mut all);
+    let candidate = |draft: &Draft| Candidate { recipe: draft.recipe(), copies: draft.copies() };
+    Ok(all.iter().map(candidate).filter(|other| other.recipe != *recipe).collect())
+}
+
+/// Another tile of one pass that has a launch of its own.
+fn other_tiles(own: &Draft, limits: &Limits) -> Vec<Draft> {
+    let shares = |at: &usize| {
+        own.schedule.fused.iter().any(|(fuse, _)| (fuse.first..fuse.first + 2).contains(at))
+    };
+    let apart = (0..own.schedule.passes.len()).filter(|at| !shares(at));
+    let with = |at: usize| {
+        let choices = tile::all(&own.schedule.passes[at], limits).into_iter().take(TILES);
+        choices.map(move |choice| {
+            let mut choices = own.choices.clone();
+            choices[at] = choice;
+            Draft { schedule: own.schedule.clone(), choices, ..*own }
+        })
+    };
+    apart.flat_map(with).collect()
+}
+
+/// The same passes with one more pair in a launch, one pair in another way, or each in its own.
+fn other_launches(
+    recipe: &Recipe,
+    own: &Draft,
+    problem: &Problem,
+    limits: &Limits,
+) -> Result<Vec<Draft>, Error> {
+    let schedule = recipe.scheduled(problem, limits)?;
+    let known = recipe.offers(&schedule, problem, limits)?;
+    let choices: Option<Vec<_>> = schedule
+        .passes
+        .iter()
+        .zip(&recipe.tiles)
+        .map(|(pass, tile)| tile::assess(pass, tile, limits).or_else(|| tile::choose(pass, limits)))
+        .collect();
+    let Some(choices) = choices else { return Ok(Vec::new()) };
+    let apart = Draft { within: own.within, schedule, choices, elements: own.elements };
+    let overlaps = |a: usize, b: usize| a.abs_diff(b) < 2;
+    let with = |offer: fuse::Offer| {
+        let mut offers: Vec<_> =
+            known.iter().filter(|known| !overlaps(known.fuse.first, offer.fuse.first)).cloned().collect();
+        offers.push(offer);
+        offers.sort_by_key(|offer| offer.fuse.first);
+        let apply = |draft: Draft, offer| draft.with(offer, problem);
+        offers.into_iter().fold(Draft { schedule: apart.schedule.clone(), choices: apart.choices.clone(), ..apart }, apply)
+    };
+    let mut all: Vec<Draft> =
+        fuse::offers(&apart.schedule, problem, limits).into_iter().map(with).collect();
+    all.push(apart);
+    Ok(all)
+}
+
+/// One dimension, or all of its length, by other stages: those that solvers offer, and the same in other orders. Tiles are the
+/// recipe's where they fit, and the cost model's.
+fn other_stages(recipe: &Recipe, own: &Draft, problem: &Problem, limits: &Limits) -> Vec<Draft> {
+    let narrowed = narrowed(limits, recipe.within);
+    let planner = Planner::new(&narrowed, problem.precision).between(Ends::of(problem));
+    let mut lists: Vec<Vec<Plan>> = Vec::new();
+    for (d, dim) in problem.transform.iter().enumerate() {
+        let mut others = ranked(dim.n, problem, &narrowed, PLANS);
+        others.extend(reordered(&recipe.plans[d], &planner));
+        for other in others {
+            for everywhere in [false, true] {
+                let mut plans = recipe.plans.clone();
+                let takes = |at: usize| at == d || (everywhere && problem.transform[at].n == dim.n);
+                (0..plans.len()).filter(|&at| takes(at)).for_each(|at| plans[at] = other.clone());
+                if !lists.contains(&plans) {
+                    lists.push(plans);
+                }
+            }
+        }
+    }
+    let drafts = |plans: &Vec<Plan>| {
+        let Ok(draft) = Draft::new(problem, limits, recipe.within, Some(plans)) else { return Vec::new() };
+        let mut all = vec![draft.fused(problem, limits)];
+        if draft.choices.len() == own.choices.len() {
+            let passes = draft.schedule.passes.iter();
+            let kept = passes.zip(&own.choices).zip(&draft.choices);
+            let kept = kept.map(|((pass, own), choice)| {
+                tile::assess(pass, &own.tile, limits).unwrap_or_else(|| choice.clone())
+            });
+            let choices = kept.collect();
+            all.push(Draft { schedule: draft.schedule.clone(), choices, ..draft });
+        }
+        all.push(draft);
+        all
+    };
+    lists.par_iter().flat_map_iter(drafts).collect()
+}
+
+/// A plan with the stages of one of its parts in another order, or other stages of a part that is a pass.
+fn reordered(plan: &Plan, planner: &Planner<'_>) -> Vec<Plan> {
+    let replaced = |parts: &[Plan], at: usize, part: Plan| {
+        let mut parts = parts.to_vec();
+        parts[at] = part;
+        parts
+    };
+    match plan {
+        Plan::MixedRadix(radices) => {
+            let mut all = Vec::new();
+            orders(radices, &mut Vec::new(), &mut all);
+            all.into_iter().map(Plan::MixedRadix).collect()
+        }
+        Plan::Split(parts) => {
+            let others = |part: &Plan| {
+                let mut all = reordered(part, planner);
+                all.extend(planner.stages(part.len(), 1).into_iter().take(PLANS));
+                all
+            };
+            let at = |at: usize| others(&parts[at]).into_iter().map(move |part| replaced(parts, at, part));
+            (0..parts.len()).flat_map(at).map(Plan::Split).collect()
+        }
+        Plan::PrimeFactor(parts) => {
+            let at = |at: usize| {
+                reordered(&parts[at], planner).into_iter().map(move |part| replaced(parts, at, part))
+            };
+            (0..parts.len()).flat_map(at).map(Plan::PrimeFactor).collect()
+        }
+        Plan::Bluestein { n, inner } => {
+            let with = |inner| Plan::Bluestein { n: *n, inner: Box::new(inner) };
+            reordered(inner, planner).into_iter().map(with).collect()
+        }
+        Plan::Rader { p, inner } => {
+            let with = |inner| Plan::Rader { p: *p, inner: Box::new(inner) };
+            reordered(inner, planner).into_iter().map(with).collect()
+        }
+        Plan::Decimated { radix, rows } => {
+            let with = |rows| Plan::Decimated { radix: *radix, rows: Box::new(rows) };
+            reordered(rows, planner).into_iter().map(with).collect()
+        }
+        Plan::InPlace { .. } => Vec::new(),
+    }
+}
+
+/// The distinct orders of radices, a few of many.
+fn orders(rest: &[u32], so_far: &mut Vec<u32>, found: &mut Vec<Vec<u32>>) {
+    if rest.is_empty() {
+        found.push(so_far.clone());
+        return;
+    }
+    for (at, &radix) in rest.iter().enumerate() {
+        if found.len() >= ORDERS || rest[..at].contains(&radix) {
+            continue;
+        }
+        let mut others = rest.to_vec();
+        others.remove(at);
+        so_far.push(radix);
+        orders(&others, so_far, found);
+        so_far.pop();
+    }
+}
