@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cost::{self, Ends};
 use crate::error::Error;
-use crate::lower::tile::{self, Choice, Tile};
+use crate::lower::tile::{self, Choice, Search, Tile};
 use crate::pass::Pass;
 use crate::plan::Plan;
 use crate::planner::Planner;
@@ -195,7 +195,7 @@ impl Draft {
 
     /// The same, of which nothing is fused, with other tiles, one pass at a time, or with two passes fused.
     fn varied(&self, problem: &Problem, limits: &Limits) -> Vec<Self> {
-        let offers = fuse::offers(&self.schedule, problem, limits).into_iter();
+        let offers = fuse::offers(&self.schedule, problem, limits, Search::Likely).into_iter();
         let mut all: Vec<Self> = offers.map(|offer| self.with(offer, problem)).collect();
         for (at, pass) in self.schedule.passes.iter().enumerate() {
             for choice in tiles(pass, limits).into_iter().take(MOST_TILES) {
@@ -376,17 +376,25 @@ impl Recipe {
         if !apart {
             return Err(refused("it fuses a pass with two others".into()));
         }
-        let all = if self.fused.is_empty() { Vec::new() } else { fuse::offers(schedule, problem, limits) };
-        let find = |fuse: &Fuse| {
+        if self.fused.is_empty() {
+            return Ok(Vec::new());
+        }
+        let find = |fuse: &Fuse, all: &[Offer]| {
             let tiles = self.tiles.get(fuse.first..).unwrap_or_default();
             let same = |offer: &&Offer| {
                 offer.fuse == *fuse
                     && offer.tiles.iter().zip(tiles).all(|(choice, tile)| choice.tile == *tile)
             };
-            let found = all.iter().find(same).cloned();
-            found.ok_or_else(|| refused(format!("the search does not offer {fuse:?}")))
+            all.iter().find(same).cloned()
         };
-        self.fused.iter().map(find).collect()
+        let within = |search| {
+            let all = fuse::offers(schedule, problem, limits, search);
+            let find = |fuse: &Fuse| find(fuse, &all).ok_or(*fuse);
+            self.fused.iter().map(find).collect::<Result<Vec<_>, _>>()
+        };
+        // What the model would take is looked at first: it is quicker, and of equal tiles in other radices it is what was meant.
+        let found = within(Search::Likely).or_else(|_| within(Search::Wide));
+        found.map_err(|fuse| refused(format!("the search does not offer {fuse:?}")))
     }
 }
 

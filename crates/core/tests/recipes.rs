@@ -5,7 +5,7 @@ mod common;
 use warpfft_core::error::Error;
 use warpfft_core::problem::{Precision, Problem};
 use warpfft_core::program::{Compiled, compile};
-use warpfft_core::recipe::{Candidate, Recipe, Within, candidates};
+use warpfft_core::recipe::{Candidate, Recipe, Within, candidates, near};
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
@@ -108,6 +108,50 @@ fn every_candidate_of_several_passes_computes_the_transform() {
     for shape in [&[1024][..], &[1500], &[1021], &[4096], &[32, 48], &[12, 16, 10]] {
         check(&problem(shape, 2), &tight);
         check(&problem(shape, 2), &Limits { max_cluster: 1, ..tight.clone() });
+    }
+}
+
+/// Every so manyth recipe that differs from one of the candidates in one thing, on random data.
+fn check_near(problem: &Problem, limits: &Limits, every: usize) {
+    let case = common::Case::new(problem);
+    let all = found(problem, limits);
+    for one in [&all[0], &all[all.len() / 2], &all[all.len() - 1]] {
+        let others = near(&one.recipe, problem, limits).expect("it was just offered");
+        assert!(!others.is_empty() && others.iter().all(|other| other.recipe != one.recipe));
+        for other in others.iter().step_by(every) {
+            let compiled = Compiled::by(&other.recipe, problem, limits).expect("it was just offered");
+            case.check(&compiled.program, limits, &format!("{problem:?}, {:?}", other.recipe));
+        }
+    }
+}
+
+#[test]
+fn all_that_is_near_a_recipe_computes_the_transform() {
+    for shape in SHAPES.into_iter().filter(|shape| shape != &[2]) {
+        check_near(&problem(shape, 5), &Limits::h200(), 9);
+    }
+}
+
+#[test]
+fn all_that_is_near_a_recipe_of_several_passes_computes_the_transform() {
+    let tight = Limits { shared_bytes: 4096, max_threads: 64, name: "tight".into(), ..Limits::h200() };
+    for shape in [&[1500][..], &[1021], &[32, 48]] {
+        check_near(&problem(shape, 2), &tight, 40);
+    }
+}
+
+/// What differs from passes in one launch is other tiles and rings, other stages, and the passes by themselves.
+#[test]
+fn near_shared_launches_are_others_and_none() {
+    let (problem, limits) = (problem(&[1 << 18], 64), Limits::h200());
+    let all = found(&problem, &limits);
+    let fused = all.iter().find(|one| !one.recipe.fused.is_empty()).expect("2^18 is two passes in one launch");
+    let others = near(&fused.recipe, &problem, &limits).expect("it was just offered");
+    let differ = |other: &Candidate| other.recipe.fused != fused.recipe.fused;
+    assert!(others.iter().any(|other| other.recipe.fused.is_empty()));
+    assert!(others.iter().filter(|other| differ(other) && !other.recipe.fused.is_empty()).count() > 5);
+    for other in &others {
+        Compiled::by(&other.recipe, &problem, &limits).expect("it was just offered");
     }
 }
 

@@ -70,7 +70,7 @@ const MARGIN: f64 = 1.01;
 impl Device {
     /// Times the best few ways to do a problem here for about this long, and says which is the fastest. At least
     /// the cost model's choice and the next best are tried, however short the time; in a longer one what is near the
-    /// fastest is tried as well, and what is near that.
+    /// fastest is tried as well, and what is near that. What the device's wisdom says is among the first.
     ///
     /// # Errors
     ///
@@ -139,10 +139,18 @@ fn tune(device: &Device, problem: &Problem, budget: Duration, race: Race<'_>) ->
             would_work: "leave them to the cost model".into(),
         });
     }
-    let found = candidates(problem, limits, MOST)?;
+    let mut found = candidates(problem, limits, MOST)?;
+    // What was found before is a good place to start from.
+    if let (Some(recipe), Some(explained)) = (device.recipe(problem)?, device.explain(problem)?) {
+        let known = Candidate { recipe, copies: explained.predicted_copies };
+        if found[0].recipe != known.recipe {
+            found.retain(|one| one.recipe != known.recipe);
+            found.insert(1, known);
+        }
+    }
     let started = Instant::now();
     let ready_within = budget.mul_f64(READY).min(READY_AT_MOST);
-    let mut tried = Tried { trials: Vec::new(), plans: Vec::new() };
+    let mut tried = Tried::default();
     for candidates in found.chunks(width()) {
         let ready = tried.plans.iter().flatten().count();
         if ready >= 2 && started.elapsed() > ready_within {
@@ -166,7 +174,7 @@ fn tune(device: &Device, problem: &Problem, budget: Duration, race: Race<'_>) ->
         untried += onward::go_on(Task { device, problem, limits, race }, &mut tried, end)?;
         tried.finish(race, budget.mul_f64(FINAL))?;
     }
-    let Tried { mut trials, plans } = tried;
+    let Tried { mut trials, plans, .. } = tried;
     let best = fastest(problem, &plans, &mut trials)?;
     let entry = Entry::new(device.name(), problem, &trials[best].recipe, None, None);
     Ok(Tuned { entry, trials, best, untried })

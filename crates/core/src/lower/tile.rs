@@ -186,19 +186,53 @@ impl Pair {
     }
 }
 
-/// The cheapest tiles for two passes in one launch for each number of threads, each pass in one of its versions: the
-/// cheapest pair first. A tile holds one index only of the repeated dimensions named for its pass.
-pub(crate) fn pairs(passes: [&[Pass]; 2], alone: [&[usize]; 2], limits: &Limits) -> Vec<Pair> {
-    let [first, second] = [0, 1].map(|i| by_threads(passes[i], alone[i], limits));
+/// How many ways for two passes to share a launch are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// Those that the model would take.
+    Likely,
+    /// All that somebody might time.
+    Wide,
+}
+
+impl Search {
+    /// Pairs of tiles at most.
+    pub const fn pairs(self) -> usize {
+        match self {
+            Self::Likely => 6,
+            Self::Wide => 64,
+        }
+    }
+}
+
+/// The cheapest tiles for two passes in one launch for each number of threads, or the cheapest few, each pass in one of its
+/// versions: the cheapest pair first. A tile holds one index only of the repeated dimensions named for its pass.
+pub(crate) fn pairs(
+    passes: [&[Pass]; 2],
+    alone: [&[usize]; 2],
+    limits: &Limits,
+    search: Search,
+) -> Vec<Pair> {
+    let [first, second] = [0, 1].map(|i| by_threads(passes[i], alone[i], limits, search));
+    let by_cost = |x: &Pair, y: &Pair| x.cost().total_cmp(&y.cost());
     let cheapest = |(threads, ones): (u32, Vec<Part>)| {
-        let others = second.get(&threads)?;
+        let Some(others) = second.get(&threads) else { return Vec::new() };
         let both = ones.iter().flat_map(|one| others.iter().map(move |other| one.beside(other, limits)));
-        both.min_by(|x, y| x.cost().total_cmp(&y.cost()))
+        if search == Search::Likely {
+            return both.min_by(by_cost).into_iter().collect();
+        }
+        let mut all: Vec<Pair> = both.collect();
+        all.sort_by(by_cost);
+        all.truncate(OF_THREADS);
+        all
     };
-    let mut all: Vec<Pair> = first.into_iter().filter_map(cheapest).collect();
-    all.sort_by(|x, y| x.cost().total_cmp(&y.cost()));
+    let mut all: Vec<Pair> = first.into_iter().flat_map(cheapest).collect();
+    all.sort_by(by_cost);
     all
 }
+
+/// Pairs of tiles of as many threads, where all are looked at.
+const OF_THREADS: usize = 4;
 
 /// One of two passes in a launch.
 struct Part {
@@ -226,7 +260,12 @@ const USUAL_THREADS: [u32; 8] = [64, 96, 128, 192, 256, 384, 512, 1024];
 const MOST_HELD: u64 = 256;
 
 /// Tiles of one block for each number of threads.
-fn by_threads(versions: &[Pass], alone: &[usize], limits: &Limits) -> BTreeMap<u32, Vec<Part>> {
+fn by_threads(
+    versions: &[Pass],
+    alone: &[usize],
+    limits: &Limits,
+    search: Search,
+) -> BTreeMap<u32, Vec<Part>> {
     let mut all: BTreeMap<u32, Vec<Part>> = BTreeMap::new();
     for (version, pass) in versions.iter().enumerate() {
         let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
@@ -249,7 +288,7 @@ fn by_threads(versions: &[Pass], alone: &[usize], limits: &Limits) -> BTreeMap<u
                 for threads in counts {
                     let lean = |took: &cost::Occupancy| {
                         let held = u64::from(took.per_thread) * pass.precision.complex_bytes();
-                        (!took.asked || cost::fused::binary(pass))
+                        (!took.asked || search == Search::Wide || cost::fused::binary(pass))
                             && held <= MOST_HELD
                             && model.fused_blocks(threads, took) > 0
                     };

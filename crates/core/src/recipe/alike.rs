@@ -7,13 +7,19 @@ use crate::solve;
 /// Whether a plan is what a solver offers but for what the scheduler may change to suit a pass: the order of stages, for a
 /// cluster to share, and the stages of the parts of a dimension.
 pub(super) fn alike(offer: &Plan, plan: &Plan, planner: &Planner<'_>) -> bool {
-    let (offer, plan) = (falling(offer), falling(plan));
-    let (Plan::Split(offered), Plan::Split(parts)) = (&offer, &plan) else { return offer == plan };
-    let same = |(offer, part): (&Plan, &Plan)| {
-        let stages = || planner.stages(part.len(), 1).iter().any(|plan| falling(plan) == *part);
-        offer == part || (offer.len() == part.len() && stages())
-    };
-    offered.len() == parts.len() && offered.iter().zip(parts).all(same)
+    match (offer, plan) {
+        (Plan::Split(offered), Plan::Split(parts)) => {
+            let same = |(offer, part): (&Plan, &Plan)| {
+                let stages = || planner.stages(part.len(), 1).iter().any(|own| falling(own) == falling(part));
+                falling(offer) == falling(part) || (offer.len() == part.len() && stages())
+            };
+            offered.len() == parts.len() && offered.iter().zip(parts).all(same)
+        }
+        (Plan::Bluestein { n, inner: offer }, Plan::Bluestein { n: own, inner }) => {
+            n == own && alike(offer, inner, planner)
+        }
+        _ => falling(offer) == falling(plan),
+    }
 }
 
 /// A plan with the radices of all its stages in falling order.

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::cost::Ends;
 use crate::error::Error;
-use crate::lower::tile;
+use crate::lower::tile::{self, Search};
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::Problem;
@@ -16,7 +16,7 @@ use super::{Candidate, Draft, Recipe, distinct, narrowed, ranked, takes_plans};
 
 /// Tiles of one pass at most, plans of one dimension by other stages, and orders of the same stages.
 const TILES: usize = 48;
-const PLANS: usize = 24;
+const PLANS: usize = 48;
 const ORDERS: usize = 24;
 
 /// All recipes that differ from this one in one thing, the likely best first.
@@ -95,7 +95,7 @@ fn other_launches(
         offers.into_iter().fold(Draft { schedule: apart.schedule.clone(), choices: apart.choices.clone(), ..apart }, apply)
     };
     let mut all: Vec<Draft> =
-        fuse::offers(&apart.schedule, problem, limits).into_iter().map(with).collect();
+        fuse::offers(&apart.schedule, problem, limits, Search::Wide).into_iter().map(with).collect();
     all.push(apart);
     Ok(all)
 }

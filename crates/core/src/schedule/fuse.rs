@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cost;
 use crate::lower::fused::{COUNTER_WORDS, Ring, TICKET_BYTES};
-use crate::lower::tile::{self, Choice};
+use crate::lower::tile::{self, Choice, Search};
 use crate::pass::{Array, Method, Operand, Pass};
 use crate::problem::{Format, Problem, Storage};
 use crate::solve::mixed_radix;
@@ -58,12 +58,15 @@ impl Offer {
 /// Slots up to which tiles of the first pass may well have to wait for theirs. Waiting early was seen to gain there if
 /// factors lie between the passes (4% at 2^20), and to lose 1 or 2% elsewhere.
 const FEW_SLOTS: u32 = 3;
-/// Tiles of a pair that are offered at most.
-const MOST_TILES: usize = 6;
 
 /// Every way to fuse two passes of a schedule that is worth a try; of each pair the likely best first. Tiles lead to
 /// the radices of their passes.
-pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) -> Vec<Offer> {
+pub(crate) fn offers(
+    schedule: &Schedule,
+    problem: &Problem,
+    limits: &Limits,
+    search: Search,
+) -> Vec<Offer> {
     if problem.at_run().is_some() {
         // Items are counted on when the kernel is made.
         return Vec::new();
@@ -78,7 +81,7 @@ pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) ->
         for together in together::ways(passes, &whole) {
             let short = together::of_rows(passes, &whole, together);
             let Some((grouped, pair)) = whole.grouped(passes, together, problem) else { continue };
-            own.extend(of_pair(&grouped, &pair, limits).map(|mut offer| {
+            own.extend(of_pair(&grouped, &pair, limits, search).map(|mut offer| {
                 offer.fuse = Fuse { first, together, ..offer.fuse };
                 offer.tiles[1].cost += short;
                 offer
@@ -98,11 +101,16 @@ pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits) ->
 }
 
 /// Ways to fuse two passes by themselves.
-fn of_pair(passes: &[Pass; 2], pair: &Pair, limits: &Limits) -> impl Iterator<Item = Offer> {
+fn of_pair(
+    passes: &[Pass; 2],
+    pair: &Pair,
+    limits: &Limits,
+    search: Search,
+) -> impl Iterator<Item = Offer> {
     let versions = passes.each_ref().map(versions);
     let alone = [&pair.items[0][..], &pair.items[1]];
-    let tiles = tile::pairs([&versions[0], &versions[1]], alone, limits);
-    tiles.into_iter().take(MOST_TILES).flat_map(move |found| {
+    let tiles = tile::pairs([&versions[0], &versions[1]], alone, limits, search);
+    tiles.into_iter().take(search.pairs()).flat_map(move |found| {
         let passes = [0, 1].map(|i| versions[i][found.versions[i]].clone());
         let methods = passes.clone().map(|pass| pass.axes.into_iter().map(|axis| axis.method).collect());
         let step = pair.step([&passes[0], &passes[1]], &found.tiles);
@@ -114,7 +122,7 @@ fn of_pair(passes: &[Pass; 2], pair: &Pair, limits: &Limits) -> impl Iterator<It
             let fuse = Fuse { first: 0, slots, ahead, together: 1 };
             Offer { fuse, tiles, methods: methods.clone() }
         };
-        pair.rings(step, resident, limits).into_iter().map(offer).collect::<Vec<_>>()
+        pair.rings(step, resident, limits, search).into_iter().map(offer).collect::<Vec<_>>()
     })
 }
 
@@ -149,7 +157,7 @@ pub(crate) fn cheapest(
         return (schedule, choices);
     }
     let mut next = 0;
-    for offer in offers(&schedule, problem, limits) {
+    for offer in offers(&schedule, problem, limits, Search::Likely) {
         let at = offer.fuse.first;
         let apart = choices[at].cost + choices[at + 1].cost;
         if at >= next && offer.cost() < apart {

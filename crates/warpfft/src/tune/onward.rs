@@ -1,5 +1,5 @@
-//! Goes on from the fastest candidate so far: times what differs from it in one thing, takes the fastest of these, and so on,
-//! until the time is over or nothing near is faster.
+//! Goes on from the fastest candidate so far: times what differs from it in one thing, takes the fastest of these, and so on.
+//! Where nothing near is faster it goes on from the next that is not far behind, until the time is over.
 
 use std::time::{Duration, Instant};
 
@@ -19,10 +19,16 @@ const FIRST: Duration = Duration::from_millis(500);
 /// The fastest that are timed once more beside each other and the first.
 const FINAL: usize = 4;
 
+/// What takes longer than the fastest by this factor is no place to go on from.
+const FAR: f64 = 1.2;
+
 /// All that was tried, with the plans of those that may still win.
+#[derive(Default)]
 pub(super) struct Tried {
     pub trials: Vec<Trial>,
     pub plans: Vec<Option<Plan>>,
+    /// From which of them the search has gone on to all that is near.
+    left: Vec<usize>,
 }
 
 impl Tried {
@@ -32,12 +38,25 @@ impl Tried {
     }
 
     /// Those that have been timed, the fastest first.
-    fn ranked(&self) -> Vec<(usize, f64)> {
-        let timed = self.trials.iter().enumerate().filter(|(at, _)| self.plans[*at].is_some());
+    fn timed(&self) -> Vec<(usize, f64)> {
+        let timed = self.trials.iter().enumerate();
         let mut all: Vec<(usize, f64)> =
             timed.filter_map(|(at, trial)| Some((at, *trial.seconds.as_ref().ok()?))).collect();
+        all.retain(|(_, seconds)| seconds.is_finite());
         all.sort_by(|a, b| a.1.total_cmp(&b.1));
         all
+    }
+
+    /// Those of them that are still ready.
+    fn ranked(&self) -> Vec<(usize, f64)> {
+        self.timed().into_iter().filter(|(at, _)| self.plans[*at].is_some()).collect()
+    }
+
+    /// The fastest from which the search has not gone on yet.
+    fn next(&self) -> Option<usize> {
+        let timed = self.timed();
+        let (_, least) = timed.first()?;
+        timed.iter().find(|(at, took)| *took <= least * FAR && !self.left.contains(at)).map(|&(at, _)| at)
     }
 
     /// Lets go of the plans that have no chance, whose kernels and workspace others need.
@@ -94,10 +113,9 @@ pub(super) struct Task<'a> {
 /// Goes on until `end`. Says how many more of what is near the fastest there was no time for.
 pub(super) fn go_on(task: Task<'_>, tried: &mut Tried, end: Instant) -> Result<usize, Error> {
     let mut took = FIRST;
-    loop {
-        tried.keep_the_best();
-        let Some((best, _)) = tried.fastest() else { return Ok(0) };
-        let mut others = near(&tried.trials[best].recipe, task.problem, task.limits)?;
+    tried.keep_the_best();
+    while let Some(from) = tried.next() {
+        let mut others = near(&tried.trials[from].recipe, task.problem, task.limits)?;
         others.retain(|other| !tried.knows(&other.recipe));
         let mut left = others.len();
         let mut found = false;
@@ -106,7 +124,7 @@ pub(super) fn go_on(task: Task<'_>, tried: &mut Tried, end: Instant) -> Result<u
             if started + took > end {
                 return Ok(left);
             }
-            found = try_few(task, tried, best, few, took.mul_f64(TIMED))?;
+            found = try_few(task, tried, few, took.mul_f64(TIMED))?;
             left -= few.len();
             took = started.elapsed();
             if found {
@@ -114,20 +132,16 @@ pub(super) fn go_on(task: Task<'_>, tried: &mut Tried, end: Instant) -> Result<u
             }
         }
         if !found {
-            return Ok(0);
+            tried.left.push(from);
         }
     }
+    Ok(0)
 }
 
 /// Times a few beside the fastest so far; whether one of them is faster.
-fn try_few(
-    task: Task<'_>,
-    tried: &mut Tried,
-    best: usize,
-    few: &[Candidate],
-    budget: Duration,
-) -> Result<bool, Error> {
+fn try_few(task: Task<'_>, tried: &mut Tried, few: &[Candidate], budget: Duration) -> Result<bool, Error> {
     let Task { device, problem, limits, race } = task;
+    let Some((best, _)) = tried.fastest() else { return Ok(false) };
     let first = tried.trials.len();
     for (candidate, plan) in few.iter().zip(loaded(device, problem, limits, few)) {
         let seconds = plan.as_ref().err().cloned().map_or(Ok(f64::NAN), Err);

@@ -1,7 +1,7 @@
 //! Two passes of which the second reads what the first writes, and the items that it comes in.
 
 use crate::cost;
-use crate::lower::tile::Choice;
+use crate::lower::tile::{Choice, Search};
 use crate::pass::{Axis, Carry, Fold, Formula, Method, PartKind, Pass, PassDim, Pointwise};
 use crate::problem::{Placement, Problem};
 use crate::target::{Api, LINE_BYTES, Limits};
@@ -174,7 +174,7 @@ impl Pair {
 
     /// Slots and distances worth a try when an item has `step` tiles and `resident` blocks run at once, the likely
     /// best first.
-    pub fn rings(&self, step: u64, resident: u64, limits: &Limits) -> Vec<(u32, u32)> {
+    pub fn rings(&self, step: u64, resident: u64, limits: &Limits, search: Search) -> Vec<(u32, u32)> {
         // Only there does a block that waits for another not keep it from running.
         if !matches!(limits.api, Api::Ptx { .. }) {
             return Vec::new();
@@ -182,15 +182,25 @@ impl Pair {
         let bytes = self.slot() * self.complex_bytes;
         let most = (limits.l2_bytes / 2 / bytes).min(self.count).min(MOST_SLOTS);
         let (ahead, spare) = cost::fused::best_ring(step, resident);
-        let mut rings = Vec::new();
-        for (ahead, spare) in [
+        let likely = [
             (ahead, spare),
             (ahead, spare + 1),
             (ahead - 1, spare),
             (ahead + 1, spare),
             (ahead / 2, spare),
             (1, 1),
-        ] {
+        ];
+        let others = [
+            (ahead + 2, spare),
+            (ahead, spare + 2),
+            (ahead + 1, spare + 1),
+            (ahead - 1, spare + 1),
+            (ahead * 3 / 2, spare),
+            (ahead * 3 / 4, spare + 1),
+        ];
+        let others = others.into_iter().filter(|_| search == Search::Wide);
+        let mut rings = Vec::new();
+        for (ahead, spare) in likely.into_iter().chain(others) {
             let ahead = ahead.clamp(1, most.max(2) - 1);
             let ring = ((ahead + spare).min(most) as u32, ahead as u32);
             if most >= 2 && !rings.contains(&ring) {
