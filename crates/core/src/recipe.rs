@@ -8,6 +8,7 @@
 //! other numbers to try; it is refused otherwise.
 
 mod alike;
+mod follow;
 mod near;
 mod texts;
 
@@ -25,7 +26,6 @@ use crate::schedule::{self, Schedule};
 use crate::solve::SOLVERS;
 use crate::target::Limits;
 
-use alike::alike;
 pub use near::near;
 
 /// Everything that the compiler was free to choose.
@@ -310,92 +310,6 @@ fn tiles(pass: &Pass, limits: &Limits) -> Vec<Choice> {
     }
     found.sort_by(|a, b| a.cost.total_cmp(&b.cost));
     found
-}
-
-impl Recipe {
-    /// The schedule and the tiles that a recipe asks for, if the search offers them for this problem and device.
-    pub(crate) fn followed(
-        &self,
-        problem: &Problem,
-        limits: &Limits,
-    ) -> Result<(Schedule, Vec<Choice>), Error> {
-        let schedule = self.scheduled(problem, limits)?;
-        let (got, wanted) = (self.tiles.len(), schedule.passes.len());
-        if got != wanted {
-            return Err(refused(format!("it has {got} tiles for {wanted} passes")));
-        }
-        let offers = self.offers(&schedule, problem, limits)?;
-        let find = |at: usize| {
-            // The offer brings the tiles of what is fused.
-            let fused = offers.iter().find(|offer| (offer.fuse.first..offer.fuse.first + 2).contains(&at));
-            if let Some(offer) = fused {
-                return Ok(offer.tiles[at - offer.fuse.first].clone());
-            }
-            let (tile, pass) = (&self.tiles[at], &schedule.passes[at]);
-            tile::assess(pass, tile, limits).ok_or_else(|| refused(format!("no search comes to {tile:?}")))
-        };
-        let choices = (0..self.tiles.len()).map(find).collect::<Result<_, _>>()?;
-        let fuse = |(schedule, choices), offer| fuse::apply(schedule, choices, offer, problem);
-        Ok(offers.iter().cloned().fold((schedule, choices), fuse))
-    }
-
-    /// The schedule by the recipe's plans.
-    fn scheduled(&self, problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
-        if !widths(limits).contains(&self.within) {
-            return Err(refused("what may share a pass is of another device".into()));
-        }
-        let narrowed = narrowed(limits, self.within);
-        if !takes_plans(problem) {
-            let schedule = schedule::schedule(problem, &narrowed)?;
-            let same = self.plans == schedule.plans;
-            return if same {
-                Ok(schedule)
-            } else {
-                Err(refused("it is not scheduled by these plans".into()))
-            };
-        }
-        let (got, wanted) = (self.plans.len(), problem.transform.len());
-        if got != wanted {
-            return Err(refused(format!("it has {got} plans for {wanted} dimensions")));
-        }
-        let planner = Planner::new(&narrowed, problem.precision);
-        for (dim, plan) in problem.transform.iter().zip(&self.plans) {
-            let offered = |plans: Vec<Plan>| plans.iter().any(|offer| alike(offer, plan, &planner));
-            let known = SOLVERS.iter().any(|solver| offered(solver.plans(dim.n, &planner)))
-                || offered(planner.in_passes(dim.n));
-            if !known {
-                return Err(refused(format!("no solver offers {plan} for length {}", dim.n)));
-            }
-        }
-        schedule::by_plans(problem, &narrowed, self.plans.clone())
-    }
-
-    /// The offers that the recipe's pairs of passes take, if they are among those of the search.
-    fn offers(&self, schedule: &Schedule, problem: &Problem, limits: &Limits) -> Result<Vec<Offer>, Error> {
-        let apart = self.fused.windows(2).all(|pair| pair[0].first.saturating_add(2) <= pair[1].first);
-        if !apart {
-            return Err(refused("it fuses a pass with two others".into()));
-        }
-        if self.fused.is_empty() {
-            return Ok(Vec::new());
-        }
-        let find = |fuse: &Fuse, all: &[Offer]| {
-            let tiles = self.tiles.get(fuse.first..).unwrap_or_default();
-            let same = |offer: &&Offer| {
-                offer.fuse == *fuse
-                    && offer.tiles.iter().zip(tiles).all(|(choice, tile)| choice.tile == *tile)
-            };
-            all.iter().find(same).cloned()
-        };
-        let within = |search| {
-            let all = fuse::offers(schedule, problem, limits, search);
-            let find = |fuse: &Fuse| find(fuse, &all).ok_or(*fuse);
-            self.fused.iter().map(find).collect::<Result<Vec<_>, _>>()
-        };
-        // What the model would take is looked at first: it is quicker, and of equal tiles in other radices it is what was meant.
-        let found = within(Search::Likely).or_else(|_| within(Search::Wide));
-        found.map_err(|fuse| refused(format!("the search does not offer {fuse:?}")))
-    }
 }
 
 fn refused(detail: String) -> Error {

@@ -145,7 +145,8 @@ fn all_that_is_near_a_recipe_of_several_passes_computes_the_transform() {
 fn near_shared_launches_are_others_and_none() {
     let (problem, limits) = (problem(&[1 << 18], 64), Limits::h200());
     let all = found(&problem, &limits);
-    let fused = all.iter().find(|one| !one.recipe.fused.is_empty()).expect("2^18 is two passes in one launch");
+    let fused =
+        all.iter().find(|one| !one.recipe.fused.is_empty()).expect("2^18 is two passes in one launch");
     let others = near(&fused.recipe, &problem, &limits).expect("it was just offered");
     let differ = |other: &Candidate| other.recipe.fused != fused.recipe.fused;
     assert!(others.iter().any(|other| other.recipe.fused.is_empty()));

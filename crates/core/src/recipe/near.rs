@@ -53,9 +53,8 @@ pub fn near(recipe: &Recipe, problem: &Problem, limits: &Limits) -> Result<Vec<C
 
 /// Another tile of one pass that has a launch of its own.
 fn other_tiles(own: &Draft, limits: &Limits) -> Vec<Draft> {
-    let shares = |at: &usize| {
-        own.schedule.fused.iter().any(|(fuse, _)| (fuse.first..fuse.first + 2).contains(at))
-    };
+    let shares =
+        |at: &usize| own.schedule.fused.iter().any(|(fuse, _)| (fuse.first..fuse.first + 2).contains(at));
     let apart = (0..own.schedule.passes.len()).filter(|at| !shares(at));
     let with = |at: usize| {
         let choices = tile::all(&own.schedule.passes[at], limits).into_iter().take(TILES);
@@ -92,7 +91,9 @@ fn other_launches(
         offers.push(offer);
         offers.sort_by_key(|offer| offer.fuse.first);
         let apply = |draft: Draft, offer| draft.with(offer, problem);
-        offers.into_iter().fold(Draft { schedule: apart.schedule.clone(), choices: apart.choices.clone(), ..apart }, apply)
+        offers
+            .into_iter()
+            .fold(Draft { schedule: apart.schedule.clone(), choices: apart.choices.clone(), ..apart }, apply)
     };
     let mut all: Vec<Draft> =
         fuse::offers(&apart.schedule, problem, limits, Search::Wide).into_iter().map(with).collect();

@@ -61,12 +61,7 @@ const FEW_SLOTS: u32 = 3;
 
 /// Every way to fuse two passes of a schedule that is worth a try; of each pair the likely best first. Tiles lead to
 /// the radices of their passes.
-pub(crate) fn offers(
-    schedule: &Schedule,
-    problem: &Problem,
-    limits: &Limits,
-    search: Search,
-) -> Vec<Offer> {
+pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits, search: Search) -> Vec<Offer> {
     if problem.at_run().is_some() {
         // Items are counted on when the kernel is made.
         return Vec::new();
@@ -101,12 +96,7 @@ pub(crate) fn offers(
 }
 
 /// Ways to fuse two passes by themselves.
-fn of_pair(
-    passes: &[Pass; 2],
-    pair: &Pair,
-    limits: &Limits,
-    search: Search,
-) -> impl Iterator<Item = Offer> {
+fn of_pair(passes: &[Pass; 2], pair: &Pair, limits: &Limits, search: Search) -> impl Iterator<Item = Offer> {
     let versions = passes.each_ref().map(versions);
     let alone = [&pair.items[0][..], &pair.items[1]];
     let tiles = tile::pairs([&versions[0], &versions[1]], alone, limits, search);

@@ -154,4 +154,3 @@ fn try_few(task: Task<'_>, tried: &mut Tried, few: &[Candidate], budget: Duratio
     let now = tried.fastest().map_or(f64::NAN, |(_, seconds)| seconds);
     Ok(now * MARGIN < before)
 }
-

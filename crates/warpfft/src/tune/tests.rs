@@ -94,7 +94,8 @@ fn time_that_is_left_goes_to_what_is_near_the_fastest() {
     };
     for problem in requests() {
         let found = |seconds: u64| {
-            let tuned = tune(&device(), &problem, Duration::from_secs(seconds), &fewest).expect("it is tuned");
+            let tuned =
+                tune(&device(), &problem, Duration::from_secs(seconds), &fewest).expect("it is tuned");
             (tuned.trials[tuned.best].seconds.clone().expect("it was timed"), tuned)
         };
         let ((short, few), (long, many)) = (found(0), found(60));
