@@ -74,11 +74,11 @@ pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits, se
         let Some(whole) = Pair::of(passes, problem) else { continue };
         let mut own = Vec::new();
         for together in together::ways(passes, &whole) {
-            let short = together::of_rows(passes, &whole, together);
             let Some((grouped, pair)) = whole.grouped(passes, together, problem) else { continue };
+            let more = together::of_rows(passes, &whole, together) + pair.beside();
             own.extend(of_pair(&grouped, &pair, limits, search).map(|mut offer| {
                 offer.fuse = Fuse { first, together, ..offer.fuse };
-                offer.tiles[1].cost += short;
+                offer.tiles[1].cost += more;
                 offer
             }));
         }

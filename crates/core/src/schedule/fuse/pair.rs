@@ -37,6 +37,8 @@ pub(super) struct Pair {
     /// Dimensions of an item, the fastest first.
     local: Vec<Between>,
     pub complex_bytes: u64,
+    /// The second pass is the middle of a convolution, which reads a spectrum of as many points as an item has.
+    spectrum: bool,
 }
 
 impl Pair {
@@ -137,12 +139,19 @@ impl Pair {
         if a.src == b.dst && !items[0].iter().zip(&items[1]).all(stays) {
             return None;
         }
-        Some(Self { count, items, local: written, complex_bytes: problem.precision.complex_bytes() })
+        let spectrum = b.axes.iter().any(|axis| axis.method.convolves());
+        let complex_bytes = problem.precision.complex_bytes();
+        Some(Self { count, items, local: written, complex_bytes, spectrum })
     }
 
     /// Elements of a slot.
     pub fn slot(&self) -> u64 {
         (self.packed(self.local.len()) as u64).next_multiple_of(SLOT_ALIGNMENT)
+    }
+
+    /// Copies that both passes cost more than their tiles and the ring say.
+    pub fn beside(&self) -> f64 {
+        if self.spectrum { cost::fused::of_spectrum(self.slot() * self.complex_bytes) } else { 0.0 }
     }
 
     /// Elements from one index to the next of the dimension that follows the first so many. Long rows start with lines of
