@@ -1,4 +1,4 @@
-//! `warpfft tune`: times the best few ways to do each transform, and writes the fastest down.
+//! `warpfft tune`: times ways to do each transform, as many as there is time for, and writes the fastest down.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -25,8 +25,9 @@ Examples:
   warpfft tune --suite h200 --only '1d-smooth*' --budget 600s -o h200.json
   warpfft tune --suite h200-real --only r2c --only c2r --budget 600s -o real.json
 
-Each transform gets its share of the time: the cost model's choice and its best rivals run in turns on the same \
-data, the fastest whose output is right wins. It is written to the file at once; what is there of other problems and \
+Each transform gets its share of the time: the cost model's choice, what is known and the best rivals run in turns on \
+the same data; from the fastest the search goes on to what is near it while time is left, and the fastest whose output is \
+right wins. Ten seconds for a transform try 60 to 200 ways. It is written to the file at once; what is there of other problems and \
 devices stays. Set WARPFFT_WISDOM to the file, and every program that uses the library plans by it, for other batches \
 too where both fill the GPU.")]
 pub struct Tune {
