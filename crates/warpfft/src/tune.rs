@@ -54,9 +54,8 @@ impl Tuned {
 const MOST: usize = 24;
 /// Candidates that are made ready at once at most.
 const MOST_AT_ONCE: usize = 16;
-/// Share of the budget for making the first ones ready, and of a longer one this much at most.
+/// Share of the budget for making the first ones ready.
 const READY: f64 = 0.4;
-const READY_AT_MOST: Duration = Duration::from_secs(2);
 /// Share of the budget for timing them, and of a longer one this much at most.
 const RACE: f64 = 0.4;
 const RACE_AT_MOST: Duration = Duration::from_secs(1);
@@ -149,11 +148,10 @@ fn tune(device: &Device, problem: &Problem, budget: Duration, race: Race<'_>) ->
         }
     }
     let started = Instant::now();
-    let ready_within = budget.mul_f64(READY).min(READY_AT_MOST);
     let mut tried = Tried::default();
     for candidates in found.chunks(width()) {
         let ready = tried.plans.iter().flatten().count();
-        if ready >= 2 && started.elapsed() > ready_within {
+        if ready >= 2 && started.elapsed() > budget.mul_f64(READY) {
             break;
         }
         for (candidate, plan) in candidates.iter().zip(loaded(device, problem, limits, candidates)) {

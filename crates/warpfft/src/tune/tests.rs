@@ -55,9 +55,13 @@ fn the_fastest_right_candidate_becomes_wisdom_that_plans_follow() {
         assert_eq!(tuned.entry.recipe().as_ref(), Ok(&tuned.trials[2].recipe));
         let mut wisdom = Wisdom::new();
         wisdom.insert(tuned.entry);
-        let told = device.with_wisdom(wisdom).plan(&problem).expect("it has a plan");
+        let device = device.with_wisdom(wisdom);
+        let told = device.plan(&problem).expect("it has a plan");
         let made = Compiled::by(&tuned.trials[2].recipe, &problem, &Limits::h200()).expect("it was tried");
         assert_eq!(told.program().map(|program| &program.kernels), Some(&made.program.kernels));
+        // Tuned once more, it is tried right after the cost model's choice.
+        let again = tune(&device, &problem, Duration::ZERO, &wins(0)).expect("it is tuned");
+        assert_eq!(again.trials[1].recipe, tuned.trials[2].recipe);
     }
 }
 
