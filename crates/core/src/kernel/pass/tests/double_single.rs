@@ -211,10 +211,12 @@ fn loops_shuffles_and_shared_arrays_carry_both_parts() {
         let (zero, four) = (b.u32(0), b.u32(4));
         b.for_range(zero, four, one, &[two[0]], |b, _, carried| vec![b.add(carried[0], back)])[0]
     });
-    for (i, got) in got.into_iter().enumerate() {
-        let (x, y) = (numbers[i ^ 1][0], numbers[i][1]);
-        let (want, size) = (x + 4.0 * y, x.abs() + 10.0 * y.abs());
-        assert!((got - want).abs() <= 8.0 * UNIT * size, "{i}: {got:e}, not {want:e}");
+    // The same to the last bit as without any of these; how exact a sum is has a test of its own. (Held to 8 units of the
+    // first number and the sums of the other it failed in 11 of 5000 runs: each of four sums may err by 3 units.)
+    let beside: Vec<[f64; 3]> = (0..numbers.len()).map(|i| [numbers[i ^ 1][0], numbers[i][1], 0.0]).collect();
+    let want = outputs(&limits, &beside, |b, [x, y, ..]| (0..4).fold(x, |sum, _| b.add(sum, y)));
+    for (i, (got, want)) in got.into_iter().zip(want).enumerate() {
+        assert_eq!(got.to_bits(), want.to_bits(), "{i}: {got:e}, not {want:e}");
     }
 }
 
