@@ -1,6 +1,7 @@
 //! Layouts: which element of a tile lies in which register of which thread, and what a linear map of its digits is there.
 
 use crate::kernel::{Builder, Op, Type, Value};
+use crate::pass::Pass;
 
 use super::dealt::Reflected;
 use super::digits::Digits;
@@ -186,6 +187,32 @@ fn run_value(b: &mut Builder, threads: Threads, slot: u32, run: Run) -> Linear {
     let quotient = b.div_const(group, at, max);
     let value = if whole { quotient } else { b.rem_const(quotient, size, max / u64::from(at)) };
     Linear { thread: Some(value), constant: 0 }
+}
+
+/// Layout in which a tile is loaded or stored: that of the first or last stage where its threads touch whole sectors,
+/// else the tile's own linear order, staged through shared memory.
+pub(crate) fn edge(
+    pass: &Pass,
+    digits: &Digits,
+    (register, block): (Option<usize>, Option<usize>),
+    strides: &[i64],
+    writes: bool,
+) -> Layout {
+    let [low, high] = digits.parts(register);
+    let order = digits.by_stride(&[low, high, block], strides);
+    let direct = Layout { register, order, block, pair: None };
+    let bytes = pass.element_bytes(writes);
+    let run = digits.run(&direct.order, strides) * bytes;
+    let linear = digits.by_stride(&[block], strides);
+    let whole = digits.run(&linear, strides) * bytes;
+    // A sector has 32 bytes. A thread that owns a whole transform of one 16-byte access needs no
+    // help; reads of split sectors are caught by the L1 cache, writes are not.
+    let own_run = register.is_some_and(|r| {
+        let size = u64::from(digits.radix(r));
+        strides[r] == 1 && size * bytes <= 16 && size.is_power_of_two()
+    });
+    let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
+    if good || whole <= run { direct } else { Layout { register: None, order: linear, block, pair: None } }
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ use crate::target::{Api, Limits};
 use cluster::{Cluster, Cut};
 pub(crate) use coprime::PIECE;
 use digits::Digits;
+pub(crate) use layout::edge;
 use layout::{Layout, Threads};
 use tile::Tile;
 pub use walk::Walk;
@@ -381,30 +382,4 @@ impl<'a> Lowering<'a> {
         }
         edge(self.pass, &self.digits, (register, block), strides, writes)
     }
-}
-
-/// Layout in which a tile is loaded or stored: that of the first or last stage where its threads touch whole sectors,
-/// else the tile's own linear order, staged through shared memory.
-pub(crate) fn edge(
-    pass: &Pass,
-    digits: &Digits,
-    (register, block): (Option<usize>, Option<usize>),
-    strides: &[i64],
-    writes: bool,
-) -> Layout {
-    let [low, high] = digits.parts(register);
-    let order = digits.by_stride(&[low, high, block], strides);
-    let direct = Layout { register, order, block, pair: None };
-    let bytes = pass.element_bytes(writes);
-    let run = digits.run(&direct.order, strides) * bytes;
-    let linear = digits.by_stride(&[block], strides);
-    let whole = digits.run(&linear, strides) * bytes;
-    // A sector has 32 bytes. A thread that owns a whole transform of one 16-byte access needs no
-    // help; reads of split sectors are caught by the L1 cache, writes are not.
-    let own_run = register.is_some_and(|r| {
-        let size = u64::from(digits.radix(r));
-        strides[r] == 1 && size * bytes <= 16 && size.is_power_of_two()
-    });
-    let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
-    if good || whole <= run { direct } else { Layout { register: None, order: linear, block, pair: None } }
 }

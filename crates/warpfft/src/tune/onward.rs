@@ -17,7 +17,7 @@ const TIMED: f64 = 0.3;
 /// What a few are given where nothing says how long the last few took to be ready.
 const FIRST: Duration = Duration::from_millis(500);
 /// The fastest that are timed once more beside each other and the first.
-const FINAL: usize = 4;
+const KEPT: usize = 4;
 
 /// What takes longer than the fastest by this factor is no place to go on from.
 const FAR: f64 = 1.2;
@@ -61,7 +61,7 @@ impl Tried {
 
     /// Lets go of the plans that have no chance, whose kernels and workspace others need.
     fn keep_the_best(&mut self) {
-        let kept: Vec<usize> = self.ranked().into_iter().take(FINAL).map(|(at, _)| at).collect();
+        let kept: Vec<usize> = self.ranked().into_iter().take(KEPT).map(|(at, _)| at).collect();
         let out = self.plans.iter_mut().enumerate().filter(|(at, _)| *at > 0 && !kept.contains(at));
         out.for_each(|(_, plan)| *plan = None);
     }
@@ -73,7 +73,7 @@ impl Tried {
 
     /// Times the fastest few and the first once more, all in one race.
     pub fn finish(&mut self, race: Race<'_>, budget: Duration) -> Result<(), Error> {
-        let mut runners: Vec<usize> = self.ranked().into_iter().take(FINAL).map(|(at, _)| at).collect();
+        let mut runners: Vec<usize> = self.ranked().into_iter().take(KEPT).map(|(at, _)| at).collect();
         if !runners.contains(&0) {
             runners.push(0);
         }
@@ -149,7 +149,16 @@ fn try_few(task: Task<'_>, tried: &mut Tried, few: &[Candidate], budget: Duratio
         tried.plans.push(plan.ok());
     }
     let runners = [best].into_iter().chain(first..tried.trials.len());
-    let before = tried.time(runners, race, budget)?;
+    let before = match tried.time(runners, race, budget) {
+        Ok(before) => before,
+        Err(lost @ Error::DeviceLost { .. }) => return Err(lost),
+        // These have no room beside each other, or one of them does not run: what was found before stands.
+        Err(error) => {
+            let ready = tried.trials[first..].iter_mut().filter(|trial| trial.seconds.is_ok());
+            ready.for_each(|trial| trial.seconds = Err(error.clone()));
+            f64::NAN
+        }
+    };
     tried.keep_the_best();
     let now = tried.fastest().map_or(f64::NAN, |(_, seconds)| seconds);
     Ok(now * MARGIN < before)

@@ -114,6 +114,26 @@ fn time_that_is_left_goes_to_what_is_near_the_fastest() {
     }
 }
 
+/// What cannot be timed further on is out, and what was found before stands; a lost device is told.
+#[test]
+fn a_race_that_fails_costs_nothing_that_was_found() {
+    let problem = &requests()[0];
+    let full = Error::OutOfMemory { device: "a device".into(), bytes: 1 << 40, free: None };
+    let lost = Error::DeviceLost { device: "a device".into(), detail: "it fell off".into() };
+    let tuned = |error: Error| {
+        let (own, races) = (wins(1), Cell::new(0));
+        let race = |plans: &[&Plan], budget: Duration| {
+            races.set(races.get() + 1);
+            if races.get() == 2 { Err(error.clone()) } else { own(plans, budget) }
+        };
+        tune(&device(), problem, Duration::from_secs(9), &race)
+    };
+    let found = tuned(full.clone()).expect("the first race was run");
+    assert_eq!(found.best, 1);
+    assert!(found.trials.iter().any(|trial| trial.seconds.as_ref() == Err(&full)));
+    assert_eq!(tuned(lost.clone()).map(|found| found.best), Err(lost));
+}
+
 #[test]
 fn wrong_output_never_wins() {
     let problem = &requests()[0];
