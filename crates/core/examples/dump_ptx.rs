@@ -4,7 +4,7 @@
 //! cargo run -p warpfft-core --example dump_ptx -- FOLDER SM [SHAPE..]
 //! ```
 //!
-//! With shapes such as 1000 or 64x64: the kernels of batched complex transforms of these, in both precisions. Without: the
+//! With shapes such as 1000, 64x64 or r2c:64x64: the kernels of batched transforms of these, in both precisions. Without: the
 //! kernels of the golden files, which together use every operation.
 
 #[path = "../tests/golden/kernels/mod.rs"]
@@ -12,6 +12,7 @@
 mod kernels;
 
 use std::error::Error;
+use std::num::ParseIntError;
 use std::path::Path;
 
 use warpfft_core::emit;
@@ -31,7 +32,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (folder, sm) = (Path::new(&folder), sm.parse::<u32>()?);
     std::fs::create_dir_all(folder)?;
-    let shape = |arg: String| arg.split('x').map(str::parse).collect::<Result<Vec<u64>, _>>();
+    let shape = |arg: String| {
+        let (kind, shape) = arg.split_once(':').unwrap_or(("c2c", &arg));
+        let shape = shape.split('x').map(str::parse).collect::<Result<Vec<u64>, _>>()?;
+        Ok::<_, ParseIntError>((kind.to_owned(), shape))
+    };
     let shapes = args.map(shape).collect::<Result<Vec<_>, _>>()?;
     if shapes.is_empty() {
         for case in kernels::all().into_iter().filter(|case| case.sm <= sm) {
@@ -44,13 +49,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         80..90 => Limits::a100(),
         _ => Limits::h200(),
     };
-    for shape in shapes {
+    for (kind, shape) in shapes {
         let points: u64 = shape.iter().product();
         let name: Vec<String> = shape.iter().map(ToString::to_string).collect();
-        let name = name.join("x");
+        let name = format!("{kind}_{}", name.join("x"));
         for precision in [Precision::F32, Precision::F64] {
             let batch = (POINTS / points.max(1)).max(1);
-            let problem = Fft::new(shape.clone()).batch(batch).precision(precision).build()?;
+            let fft = Fft::new(shape.clone()).batch(batch).precision(precision);
+            let fft = match kind.as_str() {
+                "r2c" => fft.r2c(),
+                "c2r" => fft.c2r(),
+                _ => fft,
+            };
+            let problem = fft.build()?;
             let program = warpfft_core::compile(&problem, &limits)?;
             for (i, kernel) in program.kernels.iter().enumerate() {
                 write(folder, &format!("{precision:?}_{name}_{i}").to_lowercase(), kernel, sm)?;

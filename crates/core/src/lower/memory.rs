@@ -104,6 +104,12 @@ impl Lowering<'_> {
                 staged: true,
             };
         }
+        self.memory_side(writes)
+    }
+
+    /// A side of the pass in memory.
+    pub(super) fn memory_side(&mut self, writes: bool) -> Side {
+        let operand = if writes { self.pass.dst } else { self.pass.src };
         let slot = self.sides[usize::from(writes)];
         let step = operand.format.step() as i64;
         let planes = (0..operand.format.planes() as u8).map(|plane| self.space_of(slot(plane))).collect();
@@ -278,7 +284,7 @@ impl Lowering<'_> {
     }
 
     /// One element of a format.
-    fn load_one(
+    pub(super) fn load_one(
         &mut self,
         format: Format,
         planes: &[Value],
@@ -366,17 +372,29 @@ impl Lowering<'_> {
             let kept = seen.map_or(Conjugate::Never, |seen| seen.conjugate);
             let reals: Vec<Value> =
                 chunk.iter().map(|&x| self.reflected(x, kept)).flat_map(|x| [x.re, x.im]).collect();
-            let one = |ptr, offset, real| Write { ptr, offset, values: vec![real], on };
-            match side.operand.format {
-                Format::Interleaved => writes.push(Write { ptr: planes[0], offset, values: reals, on }),
-                Format::Planar => writes.extend([0, 1].map(|part| one(planes[part], offset, reals[part]))),
-                Format::Real => writes.push(one(planes[0], offset, reals[0])),
-                Format::Apart(distance) => {
-                    let (other, far) = self.reach(&planes, i64::from(offset) + distance);
-                    writes.extend([one(planes[0], offset, reals[0]), one(other[0], far, reals[1])]);
-                }
-            }
+            self.write_reals(side, (&planes, offset), reals, on, &mut writes);
         }
         self.write_all(writes, cache);
+    }
+
+    /// Parts of an element, or of two that lie side by side, to where the format has them.
+    pub(super) fn write_reals(
+        &mut self,
+        side: &Side,
+        (planes, offset): (&[Value], i32),
+        reals: Vec<Value>,
+        on: Option<Value>,
+        writes: &mut Vec<Write>,
+    ) {
+        let one = |ptr, offset, real| Write { ptr, offset, values: vec![real], on };
+        match side.operand.format {
+            Format::Interleaved => writes.push(Write { ptr: planes[0], offset, values: reals, on }),
+            Format::Planar => writes.extend([0, 1].map(|part| one(planes[part], offset, reals[part]))),
+            Format::Real => writes.push(one(planes[0], offset, reals[0])),
+            Format::Apart(distance) => {
+                let (other, far) = self.reach(planes, i64::from(offset) + distance);
+                writes.extend([one(planes[0], offset, reals[0]), one(other[0], far, reals[1])]);
+            }
+        }
     }
 }

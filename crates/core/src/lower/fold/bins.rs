@@ -2,6 +2,7 @@
 
 use crate::kernel::{Cmp, Cx, Op, Type, Value};
 use crate::lower::Lowering;
+use crate::math::twiddle;
 use crate::pass::{Carry, Fold, Formula, TableKind};
 use crate::problem::RealKind;
 
@@ -147,11 +148,25 @@ impl Lowering<'_> {
             ];
         }
         let w = self.unit_root(2 * points, k, item.on);
+        let (own, image) = self.halves_of(even, odd, w);
+        let first = Bin { line: 0, mirrored: false, at: k, value: own, on: item.on };
+        let on = self.unpaired(points, k, item.on);
+        vec![first, Bin { line: 0, mirrored: true, at: mirror, value: image, on }]
+    }
+
+    /// Twice the spectrum of reals whose halves are points at a frequency and at its mirror image: its value there, and at
+    /// the mirror image.
+    pub(super) fn bins_of(&mut self, a: Cx, b: Cx, w: Cx) -> (Cx, Cx) {
+        let b = self.conjugate(b);
+        let (even, odd) = (self.b.cadd(a, b), self.b.csub(a, b));
+        let odd = self.b.cmul_i(odd, true);
+        self.halves_of(even, odd, w)
+    }
+
+    fn halves_of(&mut self, even: Cx, odd: Cx, w: Cx) -> (Cx, Cx) {
         let odd = self.b.cmul(odd, w);
         let other = self.b.csub(even, odd);
-        let first = Bin { line: 0, mirrored: false, at: k, value: self.b.cadd(even, odd), on: item.on };
-        let value = self.conjugate(other);
-        vec![first, Bin { line: 0, mirrored: true, at: mirror, value, on: self.unpaired(points, k, item.on) }]
+        (self.b.cadd(even, odd), self.conjugate(other))
     }
 
     /// Twice the spectrum of reals whose halves are points, at one frequency.
@@ -280,20 +295,26 @@ impl Lowering<'_> {
                 (self.b.cadd(first, turned), self.b.cadd(conjugate, other), paired)
             }
             [first, last, w] => {
-                let last = self.conjugate(last);
-                let (even, odd) = (self.b.cadd(first, last), self.b.csub(first, last));
-                let w = self.conjugate(w);
-                let odd = self.b.cmul(odd, w);
-                let turned = self.b.cmul_i(odd, false);
-                let own = self.b.cadd(even, turned);
-                let (even, odd) = (self.conjugate(even), self.conjugate(odd));
-                let turned = self.b.cmul_i(odd, false);
-                (own, self.b.cadd(even, turned), self.unpaired(points, k, paired))
+                let (own, image) = self.points_of(first, last, w);
+                (own, image, self.unpaired(points, k, paired))
             }
             _ => (taken[0], self.conjugate(taken[0]), paired),
         };
         self.put_point(&item.own.points, k, own, item.on);
         self.put_point(&item.mirror.points, mirror, image, image_on);
+    }
+
+    /// The points that are halves of a line, where its spectrum has these values at a frequency and at its mirror image.
+    pub(super) fn points_of(&mut self, first: Cx, last: Cx, w: Cx) -> (Cx, Cx) {
+        let last = self.conjugate(last);
+        let (even, odd) = (self.b.cadd(first, last), self.b.csub(first, last));
+        let w = self.conjugate(w);
+        let odd = self.b.cmul(odd, w);
+        let turned = self.b.cmul_i(odd, false);
+        let own = self.b.cadd(even, turned);
+        let (even, odd) = (self.conjugate(even), self.conjugate(odd));
+        let turned = self.b.cmul_i(odd, false);
+        (own, self.b.cadd(even, turned))
     }
 
     /// A value of the spectrum that memory stands for. At frequencies that are their own mirror images it is real.
@@ -361,7 +382,11 @@ impl Lowering<'_> {
     }
 
     /// `exp(-2 pi i k / modulus)` for k up to a quarter of it, about.
-    fn unit_root(&mut self, modulus: u64, k: Value, on: Option<Value>) -> Cx {
+    pub(super) fn unit_root(&mut self, modulus: u64, k: Value, on: Option<Value>) -> Cx {
+        if let Some(k) = self.b.constant(k) {
+            let (re, im) = twiddle::root(k, modulus);
+            return self.b.cconst(self.real, re, im);
+        }
         let table = TableKind::Roots { modulus, step: 1, len: modulus / 4 + 1 };
         self.fold_factor(table, k, on)
     }

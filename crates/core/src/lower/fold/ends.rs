@@ -157,7 +157,7 @@ impl Lowering<'_> {
     }
 
     /// The line of points in the block's array that a slot's item is of.
-    fn block_line(
+    pub(super) fn block_line(
         &mut self,
         space: Space,
         writes: bool,

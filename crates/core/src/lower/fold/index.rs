@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 
-use crate::kernel::{Cmp, Value};
+use crate::kernel::{Cmp, Cx, Op, Value};
 use crate::lower::Lowering;
-use crate::pass::{Fold, Formula, Way};
+use crate::math::twiddle;
+use crate::pass::{Fold, Formula, TableKind, Way};
 use crate::problem::RealKind;
 
 use super::port::masked;
@@ -15,17 +16,17 @@ const LONG: u64 = 1024;
 
 /// Indices that are remembered as sums: what they start from, and a constant.
 #[derive(Debug, Default)]
-pub(in crate::lower) struct Sums(Option<HashMap<Value, (Value, i64)>>);
+pub(in crate::lower) struct Sums {
+    known: HashMap<Value, (Value, i64)>,
+    /// Whether accesses share pointers by them.
+    share: bool,
+    /// Factors at what they start from.
+    factors: HashMap<(TableKind, Value), Cx>,
+}
 
 impl Sums {
-    fn find(&self, index: Value) -> Option<(Value, i64)> {
-        self.0.as_ref()?.get(&index).copied()
-    }
-
-    fn keep(&mut self, sum: Value, parts: (Value, i64)) {
-        if let Some(known) = self.0.as_mut() {
-            known.insert(sum, parts);
-        }
+    fn find(&self, index: Value) -> (Value, i64) {
+        self.known.get(&index).copied().unwrap_or((index, 0))
     }
 }
 
@@ -43,24 +44,54 @@ impl Lowering<'_> {
                 _ => false,
             },
         };
-        self.sums = Sums(gains.then(HashMap::new));
+        self.sums = Sums { share: gains, ..Sums::default() };
     }
 
     /// `index + by`, remembered as a sum. What `index` starts from must not be negative where the element is there.
     pub(super) fn shifted(&mut self, index: Value, by: i64) -> Value {
-        let (start, before) = self.split(index);
-        let by = before + by;
-        let sum = self.b.add_const(start, masked(self.b.ty(start), by));
+        let (from, before) = self.split(index);
+        let sum = self.b.add_const(from, masked(self.b.ty(from), before + by));
         // A number that is known is many a sum.
         if by != 0 && self.b.constant(sum).is_none() {
-            self.sums.keep(sum, (start, by));
+            let (start, before) = self.sums.find(index);
+            self.sums.known.insert(sum, (start, before + by));
         }
         sum
     }
 
-    /// What an index starts from, and the constant beyond that.
+    /// What an index starts from, and the constant beyond that, where accesses share pointers.
     pub(super) fn split(&self, index: Value) -> (Value, i64) {
-        self.sums.find(index).unwrap_or((index, 0))
+        if self.sums.share { self.sums.find(index) } else { (index, 0) }
+    }
+
+    /// A root that a table has at an index, from the one at what the index starts from: a thread loads that, and multiplies
+    /// it by constants. `None`: the index is no such sum.
+    pub(super) fn root_at(&mut self, kind: TableKind, index: Value) -> Option<Cx> {
+        let (modulus, step) = match kind {
+            TableKind::Roots { modulus, step, .. } | TableKind::ShiftedRoots { modulus, step, .. } => {
+                (modulus, step)
+            }
+            _ => return None,
+        };
+        let (start, by) = self.sums.find(index);
+        if by < 0 || self.pass.axes.is_empty() {
+            return None;
+        }
+        let known = self.sums.factors.get(&(kind, start)).copied();
+        let w = known.unwrap_or_else(|| {
+            // Where it is beyond the table, so are the items that start from it.
+            let last = self.b.u32(kind.len() as u32 - 1);
+            let within = self.b.binary(Op::Min, start, last);
+            let w = self.factor_at(kind, within, 0, None);
+            self.sums.factors.insert((kind, start), w);
+            w
+        });
+        if by == 0 {
+            return Some(w);
+        }
+        let (re, im) = twiddle::root(by as u64 * step % modulus, modulus);
+        let turn = self.b.cconst(self.real, re, im);
+        Some(self.b.cmul(w, turn))
     }
 
     /// `2 index`.

@@ -11,6 +11,7 @@ pub(super) mod index;
 mod port;
 pub(super) mod rows;
 mod samples;
+mod straight;
 mod turned;
 mod window;
 
@@ -94,7 +95,10 @@ impl Lowering<'_> {
         if self.staged(false) {
             let space = self.line_space(false);
             self.meet();
-            self.fold(false, Points::Block(space));
+            match self.end(false) {
+                Some(fold) if self.goes_straight(&fold, false) => self.fold_straight(&fold, false, space),
+                _ => self.fold(false, Points::Block(space)),
+            }
             self.everywhere();
             // All of the tile has come in.
             self.exchanged();
@@ -109,7 +113,10 @@ impl Lowering<'_> {
             self.index_anew();
             self.await_slot();
             let space = self.line_space(true);
-            self.fold(true, Points::Block(space));
+            match self.end(true) {
+                Some(fold) if self.goes_straight(&fold, true) => self.fold_straight(&fold, true, space),
+                _ => self.fold(true, Points::Block(space)),
+            }
             self.part();
             self.threads = threads;
         }
@@ -128,7 +135,7 @@ impl Lowering<'_> {
         let digits = if alone {
             self.digits.clone()
         } else {
-            self.item_digits(&fold, way, writes, self.rows(writes).dealt)
+            self.item_digits(&fold, writes, fold.items(way, writes), self.rows(writes).dealt)
         };
         let whole = std::mem::replace(&mut self.digits, digits);
         let direction = std::mem::replace(&mut self.direction, Direction::Forward);
@@ -187,15 +194,15 @@ impl Lowering<'_> {
         0..layout.slots(&self.digits, self.threads.count)
     }
 
-    /// A tile's items, and the lines that they are of.
-    fn item_digits(&self, fold: &Fold, way: Way, writes: bool, dealt: Option<Dealt>) -> Digits {
+    /// A tile's items, so many of a line, and the lines that they are of.
+    fn item_digits(&self, fold: &Fold, writes: bool, items: u64, dealt: Option<Dealt>) -> Digits {
         let stride = |own| if writes { (0, own) } else { (own, 0) };
         let (is, os) = stride(fold.stride);
         let folded = self.pass.axes.len() - 1;
         let held = |axis: usize, count: u64| {
             dealt.filter(|dealt| dealt.axis == axis).map_or(count, |dealt| dealt.held(count)) as u32
         };
-        let size = held(folded, fold.items(way, writes));
+        let size = held(folded, items);
         let items = Digit { size, is, os, axis: Some(folded), ..Digit::STILL };
         let others = self.pass.axes[..folded].iter().enumerate().map(|(axis, other)| Digit {
             size: held(axis, other.dim.n),

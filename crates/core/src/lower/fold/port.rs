@@ -72,7 +72,10 @@ impl Lowering<'_> {
     /// Pointers for the element of an index, and how many reals beyond them it lies.
     fn pointers_at(&mut self, port: &Port, index: Value) -> (Vec<Value>, i32) {
         let ty = self.b.ty(port.base);
-        let sum = self.split(index);
+        let sum = match self.b.constant(index) {
+            Some(known) => (self.b.u32(0), known as i64),
+            None => self.split(index),
+        };
         let whole = |by: i64| match port.holder {
             Holder::Own | Holder::Other(_) => Some(by),
             Holder::Part(dealt, _) | Holder::Shared(dealt, _) | Holder::Elsewhere(dealt, _) => {
@@ -212,7 +215,15 @@ impl Lowering<'_> {
     /// A factor from a table. By the read-only path it is loaded as early as can be; of two words each, such factors would
     /// take registers that the stages need.
     pub(super) fn fold_factor(&mut self, kind: TableKind, index: Value, on: Option<Value>) -> Cx {
+        if let Some(w) = self.root_at(kind, index) {
+            return w;
+        }
         let (index, by) = self.split(index);
+        self.factor_at(kind, index, by, on)
+    }
+
+    /// What a table has at an index and so far beyond.
+    pub(super) fn factor_at(&mut self, kind: TableKind, index: Value, by: i64, on: Option<Value>) -> Cx {
         if self.pass.precision == Precision::F32 {
             return self.table_load(kind, index, by, on);
         }

@@ -2,6 +2,7 @@
 
 use crate::lower::Lowering;
 use crate::lower::dealt::Dealt;
+use crate::lower::digits::Digits;
 use crate::lower::exchange::wavefronts;
 use crate::lower::layout::Layout;
 use crate::pass::{Axis, Fold, Way};
@@ -33,24 +34,34 @@ impl Lowering<'_> {
     }
 
     fn best_rows(&self, fold: &Fold, writes: bool) -> Rows {
+        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
+        let dealt = cut.and_then(|cut| Dealt::of(self.pass, &self.digits, cut, writes));
+        // Lines that go as they lie have one value more than points.
+        let more = i64::from(self.goes_straight(fold, writes));
+        let pads = PADS[more as usize..].iter().flat_map(|&line| PADS.map(|all| [line, all]));
+        let rows = |pads| {
+            let rows = self.rows_with(pads, dealt);
+            Rows { len: rows.len + more, ..rows }
+        };
+        let all = pads.map(rows).enumerate();
+        let tried = all.filter(|(at, rows)| *at == 0 || self.has_room_for(rows));
+        let counted = tried.map(|(_, rows)| (self.conflicts_of(&rows, fold, writes), rows));
+        let best = counted.min_by(|(a, x), (b, y)| (a, x.len).cmp(&(b, y.len)));
+        best.map_or_else(|| self.rows_with([0; 2], dealt), |(_, rows)| rows)
+    }
+
+    /// Whether the block has room for its lines so.
+    pub(super) fn has_room_for(&self, rows: &Rows) -> bool {
         // A convolution holds its tile beside the lines, and keeps a little room for pads.
         let most = if self.convolves_in_place() {
             self.rows_with([0; 2], None).len * 33 / 32
         } else {
             i64::from(self.shared_limit) / self.pass.precision.complex_bytes() as i64
         };
-        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
-        let dealt = cut.and_then(|cut| Dealt::of(self.pass, &self.digits, cut, writes));
-        let pads = PADS.iter().flat_map(|&line| PADS.map(|all| [line, all]));
-        let fits = |rows: &Rows| rows.len <= most;
-        let all = pads.map(|pads| self.rows_with(pads, dealt)).enumerate();
-        let tried = all.filter(|(at, rows)| *at == 0 || fits(rows));
-        let counted = tried.map(|(_, rows)| (self.conflicts_of(&rows, fold, writes), rows));
-        let best = counted.min_by(|(a, x), (b, y)| (a, x.len).cmp(&(b, y.len)));
-        best.map_or_else(|| self.rows_with([0; 2], dealt), |(_, rows)| rows)
+        rows.len <= most
     }
 
-    fn rows_with(&self, [line, all]: [i64; 2], dealt: Option<Dealt>) -> Rows {
+    pub(super) fn rows_with(&self, [line, all]: [i64; 2], dealt: Option<Dealt>) -> Rows {
         let length = |(axis, own): (usize, &Axis)| {
             let dealt = dealt.filter(|dealt| dealt.axis == axis);
             (own.dim.n / dealt.map_or(1, |dealt| dealt.size)) as i64
@@ -90,19 +101,28 @@ impl Lowering<'_> {
         let layout = Layout { register, order, block, pair: None };
         let (staged, _) = wavefronts(&self.digits, &layout, &weights, threads, bytes);
         let way = self.pass.way(writes);
-        let items = self.item_digits(fold, way, writes, rows.dealt);
-        let strides = items.weights(|digit| if writes { digit.os } else { digit.is });
-        let order = items.by_stride(&[], &strides);
-        let layout = Layout { register: None, order, block: None, pair: None };
-        let folded = self.pass.axes.len() - 1;
-        let weights = items.weights(|digit| match (digit.batch, digit.axis) {
-            (Some(d), _) => digit.number * rows.repeated[d],
-            (None, Some(axis)) if axis == folded => 1,
-            (None, axis) => axis.map_or(0, |axis| rows.axes[axis]),
-        });
+        let (items, layout) = if self.goes_straight(fold, writes) {
+            self.inner_items(fold, writes)
+        } else {
+            let items = self.item_digits(fold, writes, fold.items(way, writes), rows.dealt);
+            let strides = items.weights(|digit| if writes { digit.os } else { digit.is });
+            let order = items.by_stride(&[], &strides);
+            (items, Layout { register: None, order, block: None, pair: None })
+        };
+        let weights = self.item_weights(&items, rows);
         let (touched, _) = wavefronts(&items, &layout, &weights, threads, bytes);
         // One frequency and its mirror image are two.
         staged + touched * if way == Way::Bins { 2 } else { 1 }
+    }
+
+    /// Distance of each digit of the tile's items.
+    pub(super) fn item_weights(&self, items: &Digits, rows: &Rows) -> Vec<i64> {
+        let folded = self.pass.axes.len() - 1;
+        items.weights(|digit| match (digit.batch, digit.axis) {
+            (Some(d), _) => digit.number * rows.repeated[d],
+            (None, Some(axis)) if axis == folded => 1,
+            (None, axis) => axis.map_or(0, |axis| rows.axes[axis]),
+        })
     }
 
     /// Distance of each digit of the tile.
