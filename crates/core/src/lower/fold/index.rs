@@ -74,7 +74,9 @@ impl Lowering<'_> {
             _ => return None,
         };
         let (start, by) = self.sums.find(index);
-        if by < 0 || self.pass.axes.is_empty() {
+        // Of a short line a thread has one item, or its items are no constants apart.
+        let long = u64::from(self.threads.count) < kind.len();
+        if by < 0 || !long || self.pass.axes.is_empty() {
             return None;
         }
         let known = self.sums.factors.get(&(kind, start)).copied();
