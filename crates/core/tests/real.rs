@@ -132,6 +132,26 @@ fn several_dimensions() {
     }
 }
 
+/// Every sector of a spectrum is moved once, and so is every one of the reals: a frequency and its mirror image are not fetched
+/// from two ends.
+#[test]
+fn spectra_of_planes_go_as_they_lie() {
+    for shape in [[16, 16, 16], [8, 8, 8], [20, 32, 16]] {
+        let points: u64 = shape.iter().product();
+        let reals = 4 * points;
+        let spectra = 4 * points / shape[2] * (shape[2] + 2);
+        let fft = || Fft::new(shape).batch(4);
+        let out = check(&build(fft().r2c()), &Limits::h200());
+        let back = check(&build(fft().c2r()), &Limits::h200());
+        // Tables of two lengths are read by every block.
+        let least = [reals / 8, spectra / 8];
+        assert_eq!([back.global_sectors_written, out.global_sectors_written], least, "{shape:?}");
+        for (read, least) in [out.global_sectors_read, back.global_sectors_read].into_iter().zip(least) {
+            assert!((least..=least * 103 / 100).contains(&read), "{shape:?}: {read} of {least}");
+        }
+    }
+}
+
 #[test]
 fn dimensions_share_the_pass_of_the_lines() {
     let launches = |fft: Fft| compile(&build(fft), &Limits::h200()).unwrap().launches.len();

@@ -67,11 +67,9 @@ impl Lowering<'_> {
     /// A root that a table has at an index, from the one at what the index starts from: a thread loads that, and multiplies
     /// it by constants. `None`: the index is no such sum.
     pub(super) fn root_at(&mut self, kind: TableKind, index: Value) -> Option<Cx> {
-        let (modulus, step) = match kind {
-            TableKind::Roots { modulus, step, .. } | TableKind::ShiftedRoots { modulus, step, .. } => {
-                (modulus, step)
-            }
-            _ => return None,
+        let (TableKind::Roots { modulus, step, .. } | TableKind::ShiftedRoots { modulus, step, .. }) = kind
+        else {
+            return None;
         };
         let (start, by) = self.sums.find(index);
         // Of a short line a thread has one item, or its items are no constants apart.

@@ -41,6 +41,7 @@ impl Lowering<'_> {
             && fold.window.is_none()
             && self.pass.windows[usize::from(writes)].is_empty()
             && function.is_none()
+            && self.pass.twiddle.is_none()
             && self.cluster.is_none()
             && !self.convolves_in_place()
             && (!writes || fold.one_by_one())
