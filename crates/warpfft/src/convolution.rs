@@ -138,6 +138,44 @@ impl ConvolutionPlan {
         kernels: &Spectrum<T>,
         results: impl Into<PlanesMut<'b, T>>,
     ) -> Result<(), Error> {
+        let factors = self.factors(kernels)?;
+        let mut results = results.into();
+        self.part.run_filtered(images.into(), factors, results.again())
+    }
+
+    /// [`ConvolutionPlan::run_host`] with the first `count` images of a plan that leaves their number open
+    /// ([`Convolution::any_batch`]). The arrays need hold no more than these and their results.
+    ///
+    /// ```
+    /// use warpfft::Device;
+    /// use warpfft::core::request::{Convolution, Mode};
+    ///
+    /// let asked = Convolution::new([4], [2]).real().mode(Mode::Same).batch(100).any_batch();
+    /// let plan = Device::cpu().convolution(&asked)?;
+    /// let spectrum = plan.prepare(&vec![1.0_f32, 1.0])?;
+    /// let mut sums = vec![0.0_f32; 2 * 4];
+    /// plan.run_host_batch(2, &vec![1.0; 8], &spectrum, &mut sums)?;
+    /// assert!(sums.iter().zip([1.0, 2.0, 2.0, 2.0]).all(|(got, want)| (got - want).abs() < 1e-5), "{sums:?}");
+    /// # Ok::<(), warpfft::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`ConvolutionPlan::run_host`]; the plan does not leave the number open, or was made for fewer.
+    pub fn run_host_batch<'a, 'b, T: Real>(
+        &self,
+        count: u64,
+        images: impl Into<Planes<'a, T>>,
+        kernels: &Spectrum<T>,
+        results: impl Into<PlanesMut<'b, T>>,
+    ) -> Result<(), Error> {
+        let factors = self.factors(kernels)?;
+        let mut results = results.into();
+        self.part.run_filtered_batch(count, images.into(), factors, results.again())
+    }
+
+    /// The factors of spectra that this plan's kind of request has prepared.
+    fn factors<'k, T>(&self, kernels: &'k Spectrum<T>) -> Result<&'k [Complex<T>], Error> {
         if kernels.padded != self.convolved.padded || (kernels.factors.len() as u64) < self.elements[2] {
             let (needed, got) = (self.elements[2], kernels.factors.len() as u64);
             return Err(Error::BufferTooSmall {
@@ -148,8 +186,7 @@ impl ConvolutionPlan {
                 got,
             });
         }
-        let (images, mut results) = (images.into(), results.into());
-        self.part.run_filtered(images, &kernels.factors, results.again())
+        Ok(&kernels.factors)
     }
 
     /// Convolves images with kernels, all on the host.

@@ -222,6 +222,32 @@ impl Plan {
         filter: &[Complex<T>],
         output: impl Into<PlanesMut<'a, T>>,
     ) -> Result<(), Error> {
+        self.run_filtered_part(input.into(), filter, output.into(), None)
+    }
+
+    /// [`Plan::run_filtered`] with the first `count` transforms, as [`Plan::run_host_batch`]. The factors are all that the
+    /// problem has, however many transforms there are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::run_filtered`]; the plan does not leave the number open, or was made for fewer.
+    pub fn run_filtered_batch<'a, T: Real>(
+        &self,
+        count: u64,
+        input: impl Into<Planes<'a, T>>,
+        filter: &[Complex<T>],
+        output: impl Into<PlanesMut<'a, T>>,
+    ) -> Result<(), Error> {
+        self.run_filtered_part(input.into(), filter, output.into(), Some(count))
+    }
+
+    fn run_filtered_part<T: Real>(
+        &self,
+        input: Planes<'_, T>,
+        filter: &[Complex<T>],
+        output: PlanesMut<'_, T>,
+        count: Option<u64>,
+    ) -> Result<(), Error> {
         self.expect_filter(true)?;
         let filter: &[u8] = bytemuck::cast_slice(filter);
         let (needed, got) = (span::filter_bytes(&self.problem)?, filter.len() as u64);
@@ -236,7 +262,7 @@ impl Plan {
                 got,
             });
         }
-        self.run_out_of_place(input.into(), &filter[..needed as usize], output.into(), None)
+        self.run_out_of_place(input, &filter[..needed as usize], output, count)
     }
 
     fn run_out_of_place<T: Real, U: Real>(

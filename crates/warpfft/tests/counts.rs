@@ -9,10 +9,10 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use warpfft::core::Error as CoreError;
-use warpfft::core::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem, RealKind};
-use warpfft::core::request::Fft;
+use warpfft::core::problem::{Dim, Direction, Filter, Format, Kind, Placement, Precision, Problem, RealKind};
+use warpfft::core::request::{Convolution, Fft, Mode};
 use warpfft::core::target::Limits;
-use warpfft::{Complex, Device, DeviceKind, Error};
+use warpfft::{Complex, ConvolutionPlan, Device, DeviceKind, Error};
 
 /// Runs a plan with that count; says what is wrong.
 fn hold(device: &Device, problem: &Problem, counts: &[u64]) {
@@ -244,6 +244,122 @@ fn windows_with_any_count() {
     for device in devices() {
         hold_some(&device, &all);
     }
+}
+
+/// Convolutions leave the number of images open: every count gives the first results of a plan for that many, and touches
+/// nothing behind them.
+#[test]
+fn convolutions_with_any_count() {
+    let all = [
+        (Convolution::new([100], [9]), 9),
+        (Convolution::new([100], [9]).kernels(3).correlate(), 5),
+        (Convolution::new([60], [7]).real().mode(Mode::Same), 7),
+        (Convolution::new([300], [5]).real().blocks(64), 4),
+        (Convolution::new([12, 20], [3, 4]).real().kernels(2), 6),
+        (Convolution::new([12, 20], [3, 4]).mode(Mode::Periodic), 8),
+        (Convolution::new([9000], [1000]), 2),
+        (Convolution::new([150, 130], [5, 5]), 2),
+        (Convolution::new([5, 6, 7], [2, 3, 2]).mode(Mode::Valid), 3),
+    ];
+    for device in devices() {
+        let share = if device.kind() == DeviceKind::OpenCl && !device.is_hardware() { 4 } else { 1 };
+        for (asked, most) in all.iter().skip(rand::random_range(0..share)).step_by(share) {
+            hold_images(&device, asked, *most);
+        }
+    }
+}
+
+/// Of filters that each transform has for itself, the first ones are used.
+#[test]
+fn filters_of_their_own_with_any_count() {
+    let filter = Filter {
+        offset: 2,
+        transform: vec![1],
+        batch: vec![50],
+        conjugate: true,
+        hermitian: false,
+        blocks: Vec::new(),
+    };
+    let numbers = |len: u64| {
+        (0..len).map(|_| Complex::new(rand::random_range(-1.0_f32..1.0), rand::random())).collect::<Vec<_>>()
+    };
+    for device in devices() {
+        let problem = Problem { filter: Some(filter.clone()), ..asked(Fft::new([48]).batch(6)) };
+        let problem = problem.validated().expect("it can be");
+        let plan = device.plan(&problem).expect("it fits every device");
+        let (input, factors) = (numbers(6 * 48), numbers(2 + 6 * 50));
+        for count in counts(6) {
+            let own = 48 * count as usize;
+            let mut found = vec![Complex::new(9.0, 9.0); 6 * 48];
+            plan.run_filtered_batch(count, &input[..own], &factors, &mut found).expect("it runs");
+            let fixed =
+                device.plan(&problem.at_count(count).expect("it may be")).expect("it fits every device");
+            let mut want = vec![Complex::default(); own];
+            fixed.run_filtered(&input[..own], &factors, &mut want).expect("it runs");
+            let (first, rest) = found.split_at(own);
+            let distance: f32 = first.iter().zip(&want).map(|(x, y)| (x - y).norm_sqr()).sum();
+            let length: f32 = want.iter().map(Complex::norm_sqr).sum();
+            assert!((distance / length).sqrt() < 1e-6, "{device:?}: {count}");
+            assert!(rest.iter().all(|&x| x == Complex::new(9.0, 9.0)), "{device:?}: {count}");
+        }
+        let unfiltered = plan.run_host_batch(2, &input, &mut vec![Complex::default(); 6 * 48]);
+        assert_eq!(unfiltered, Err(Error::Filter { expected: true }));
+    }
+}
+
+fn hold_images(device: &Device, asked: &Convolution, most: u64) {
+    let make = |asked: &Convolution| {
+        device.convolution(asked).unwrap_or_else(|e| panic!("{device:?}: {asked:?}: {e}"))
+    };
+    let open = make(&asked.clone().batch(most).any_batch());
+    let [images, kernels, _, results] = open.elements().map(|elements| elements as usize);
+    let real = asked.formats()[0] == Format::Real;
+    let numbers = |len: usize| (0..len).map(|_| rand::random_range(-1.0_f32..1.0)).collect::<Vec<_>>();
+    let twice = if real { 1 } else { 2 };
+    let (images, kernels, results) = (numbers(twice * images), numbers(twice * kernels), twice * results);
+    let complex = |x: &[f32]| x.chunks(2).map(|z| Complex::new(z[0], z[1])).collect::<Vec<_>>();
+    let run = |plan: &ConvolutionPlan, count: Option<u64>, images: &[f32], into: &mut [f32]| {
+        let spectrum = if real { plan.prepare(&kernels[..]) } else { plan.prepare(&complex(&kernels)[..]) };
+        let spectrum = spectrum.expect("kernels have spectra");
+        if real {
+            match count {
+                Some(count) => plan.run_host_batch(count, images, &spectrum, into),
+                None => plan.run_host(images, &spectrum, into),
+            }
+        } else {
+            let (images, mut found) = (complex(images), complex(into));
+            let ran = match count {
+                Some(count) => plan.run_host_batch(count, &images[..], &spectrum, &mut found[..]),
+                None => plan.run_host(&images[..], &spectrum, &mut found[..]),
+            };
+            into.chunks_mut(2).zip(found).for_each(|(into, z)| into.copy_from_slice(&[z.re, z.im]));
+            ran
+        }
+    };
+    for count in counts(most) {
+        let own = |len: usize| len / most as usize * count as usize;
+        let beyond = 9.5_f32;
+        let mut found = vec![beyond; results];
+        run(&open, Some(count), &images[..own(images.len())], &mut found).expect("it runs");
+        let mut want = vec![0.0; own(results)];
+        let fixed = make(&asked.clone().batch(count));
+        run(&fixed, None, &images[..own(images.len())], &mut want).expect("it runs");
+        let (first, rest) = found.split_at(own(results));
+        let distance: f32 = first.iter().zip(&want).map(|(x, y)| (x - y).powi(2)).sum();
+        let length: f32 = want.iter().map(|y| y * y).sum();
+        let error = (distance / length).sqrt();
+        assert!(error < 1e-6, "{device:?}: {asked:?}, {count}: {error:e}");
+        assert!(
+            rest.iter().all(|&x| x == beyond),
+            "{device:?}: {asked:?}, {count}: written behind the results"
+        );
+    }
+    let short = run(&open, Some(most), &images[..images.len() - twice], &mut vec![0.0; results]);
+    assert!(matches!(short, Err(Error::BufferTooSmall { .. })), "{short:?}");
+    let more = run(&open, Some(most + 1), &images, &mut vec![0.0; results]);
+    assert_eq!(more, Err(Error::Core(CoreError::Count { count: most + 1, most })));
+    let found = open.verify().expect("it runs");
+    assert!(found.holds(), "{device:?}: {asked:?}: {found}");
 }
 
 #[test]

@@ -52,10 +52,6 @@ impl Problem {
         if counted > 1 {
             return Err(Error::CountTwice { dims: counted });
         }
-        if counted == 1 && self.filter.is_some() {
-            let (one, other) = ("a count that is given at each run", "filters");
-            return Err(Error::Together { one, other, would_work: "make a plan for each count" });
-        }
         match self.at_run() {
             Some(dim) if dim.n > COUNT_LIMIT => Err(Error::CountLimit { n: dim.n, limit: COUNT_LIMIT }),
             _ => Ok(()),

@@ -43,6 +43,7 @@ pub struct Convolution {
     mode: Mode,
     correlate: bool,
     batch: u64,
+    any_batch: bool,
     kernels: u64,
     precision: Precision,
     /// Whether image, then kernel, are real.
@@ -86,6 +87,7 @@ impl Convolution {
             mode: Mode::Full,
             correlate: false,
             batch: 1,
+            any_batch: false,
             kernels: 1,
             precision: Precision::F32,
             real: [false; 2],
@@ -112,6 +114,21 @@ impl Convolution {
     #[must_use]
     pub fn batch(mut self, images: u64) -> Self {
         self.batch = images;
+        self
+    }
+
+    /// How many images there are is said at each run: what was asked for is the most. Real images go each by itself then, as if
+    /// they were complex, and not in pairs.
+    ///
+    /// ```
+    /// use warpfft_core::request::Convolution;
+    /// let problems = Convolution::new([1000], [31]).batch(64).any_batch().problems(None)?;
+    /// assert_eq!(problems.part.at_run().map(|images| images.n), Some(64));
+    /// # Ok::<(), warpfft_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn any_batch(mut self) -> Self {
+        self.any_batch = true;
         self
     }
 
@@ -287,7 +304,8 @@ impl Convolution {
         else {
             return self.refused("that is too much");
         };
-        let batch = vec![Dim::new(self.batch, one, results), Dim::new(self.kernels, 0, result)];
+        let images = Dim { at_run: self.any_batch, ..Dim::new(self.batch, one, results) };
+        let batch = vec![images, Dim::new(self.kernels, 0, result)];
         let filter = Filter {
             offset: 0,
             transform: spectrum,

@@ -64,7 +64,8 @@ fn parts(problem: &Problem) -> Vec<Problem> {
     let filter = problem.filter.as_ref();
     let reals = problem.input == Format::Real && problem.output == Format::Real;
     let paired = filter.filter(|filter| reals && filter.hermitian).and_then(|filter| {
-        let shared = |&d: &usize| filter.batch[d] == 0;
+        // A number that each run gives may be odd.
+        let shared = |&d: &usize| filter.batch[d] == 0 && !problem.batch[d].at_run;
         // Of an odd number one is left over: of a longer dimension that is less.
         (0..problem.batch.len()).filter(shared).max_by_key(|&d| problem.batch[d].n)
     });

@@ -199,6 +199,30 @@ impl Plan {
         }
     }
 
+    /// [`Plan::enqueue_cuda_filtered`] with the first `count` transforms, as [`Plan::enqueue_cuda_batch`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::enqueue_cuda_batch`].
+    ///
+    /// # Safety
+    ///
+    /// As [`Plan::enqueue_cuda_filtered`], but input and output need hold only [`Plan::elements_at`] that count.
+    pub unsafe fn enqueue_cuda_filtered_batch(
+        &self,
+        count: u64,
+        stream: *mut c_void,
+        input: [u64; 2],
+        filter: u64,
+        output: [u64; 2],
+        workspace: u64,
+    ) -> Result<(), Error> {
+        let work = self.work_as::<CudaWork>(DeviceKind::Cuda)?;
+        let Some(part) = Part::of(self.problem(), count)? else { return Ok(()) };
+        // SAFETY: by this function's contract; the count is one of the problem's.
+        unsafe { work.enqueue_part(stream, Pointers { input, output, filter, workspace }, Some(part.count)) }
+    }
+
     /// The GPU on which this plan runs, for allocating memory there and for timing.
     ///
     /// # Errors
