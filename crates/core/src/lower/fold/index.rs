@@ -67,21 +67,17 @@ impl Lowering<'_> {
     /// A root that a table has at an index, from the one at what the index starts from: a thread loads that, and multiplies
     /// it by constants. `None`: the index is no such sum.
     pub(super) fn root_at(&mut self, kind: TableKind, index: Value) -> Option<Cx> {
-        let (TableKind::Roots { modulus, step, .. } | TableKind::ShiftedRoots { modulus, step, .. }) = kind
-        else {
-            return None;
-        };
         let (start, by) = self.sums.find(index);
-        // Of a short line a thread has one item, or its items are no constants apart.
-        let long = u64::from(self.threads.count) < kind.len();
-        if by < 0 || !long || self.pass.axes.is_empty() {
+        let (modulus, step, kind) = self.of_first_items(kind).filter(|_| by >= 0)?;
+        // In a block, a thread's first item is that of its own number.
+        if self.cluster.is_none() && start != self.threads.index {
             return None;
         }
         let known = self.sums.factors.get(&(kind, start)).copied();
         let w = known.unwrap_or_else(|| {
             // Where it is beyond the table, so are the items that start from it.
             let last = self.b.u32(kind.len() as u32 - 1);
-            let within = self.b.binary(Op::Min, start, last);
+            let within = if self.cluster.is_none() { start } else { self.b.binary(Op::Min, start, last) };
             let w = self.factor_at(kind, within, 0, None);
             self.sums.factors.insert((kind, start), w);
             w
@@ -92,6 +88,27 @@ impl Lowering<'_> {
         let (re, im) = twiddle::root(by as u64 * step % modulus, modulus);
         let turn = self.b.cconst(self.real, re, im);
         Some(self.b.cmul(w, turn))
+    }
+
+    /// A table of roots as far as the first items of a line's threads go, where each has several of every line of the tile.
+    fn of_first_items(&self, kind: TableKind) -> Option<(u64, u64, TableKind)> {
+        let threads = u64::from(self.threads.count);
+        let alone = self.tile.batch.iter().all(|&held| held == 1);
+        let even = alone || kind.len().is_multiple_of(threads);
+        if self.pass.axes.len() != 1 || !even || threads >= kind.len() {
+            return None;
+        }
+        // Those of a cluster's block are far apart.
+        let most = if self.cluster.is_none() { threads } else { kind.len() };
+        match kind {
+            TableKind::Roots { modulus, step, .. } => {
+                Some((modulus, step, TableKind::Roots { modulus, step, len: most }))
+            }
+            TableKind::ShiftedRoots { modulus, first, step, .. } => {
+                Some((modulus, step, TableKind::ShiftedRoots { modulus, first, step, len: most }))
+            }
+            _ => None,
+        }
     }
 
     /// `2 index`.
