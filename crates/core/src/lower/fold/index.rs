@@ -75,9 +75,12 @@ impl Lowering<'_> {
         }
         let known = self.sums.factors.get(&(kind, start)).copied();
         let w = known.unwrap_or_else(|| {
-            // Where it is beyond the table, so are the items that start from it.
-            let last = self.b.u32(kind.len() as u32 - 1);
-            let within = if self.cluster.is_none() { start } else { self.b.binary(Op::Min, start, last) };
+            let mut within = start;
+            if self.cluster.is_some() {
+                // Where it is beyond the table, so are the items that start from it.
+                let last = self.b.u32(kind.len() as u32 - 1);
+                within = self.b.binary(Op::Min, start, last);
+            }
             let w = self.factor_at(kind, within, 0, None);
             self.sums.factors.insert((kind, start), w);
             w

@@ -145,9 +145,8 @@ impl Plan {
         output: [u64; 2],
         workspace: u64,
     ) -> Result<(), Error> {
-        let work = self.work_as::<CudaWork>(DeviceKind::Cuda)?;
-        // SAFETY: by this function's contract.
-        unsafe { work.enqueue(stream, Pointers { input, output, filter: 0, workspace }) }
+        // SAFETY: by this function's contract; there is no filter.
+        unsafe { self.enqueue_cuda_filtered(stream, input, 0, output, workspace) }
     }
 
     /// [`Plan::enqueue_cuda`] for a problem with factors of the frequencies, which lie at `filter`.
@@ -191,12 +190,8 @@ impl Plan {
         output: [u64; 2],
         workspace: u64,
     ) -> Result<(), Error> {
-        let work = self.work_as::<CudaWork>(DeviceKind::Cuda)?;
-        let Some(part) = Part::of(self.problem(), count)? else { return Ok(()) };
-        // SAFETY: by this function's contract; the count is one of the problem's.
-        unsafe {
-            work.enqueue_part(stream, Pointers { input, output, filter: 0, workspace }, Some(part.count))
-        }
+        // SAFETY: by this function's contract; there is no filter.
+        unsafe { self.enqueue_cuda_filtered_batch(count, stream, input, 0, output, workspace) }
     }
 
     /// [`Plan::enqueue_cuda_filtered`] with the first `count` transforms, as [`Plan::enqueue_cuda_batch`].
