@@ -206,6 +206,8 @@ pub struct Model<'a> {
     aside: u64,
     /// Which sides fold: where it reads, where it writes.
     folds: [bool; 2],
+    /// Every side that folds does so where spectra stand, as they lie.
+    straight: bool,
     /// Points of the arrays of lines through which folds go: that of the exchanges serves where stages run in registers.
     staged: u64,
     segments: f64,
@@ -260,6 +262,9 @@ impl<'a> Model<'a> {
             useful: useful as f64 / f64::from(cluster),
             aside: pass.axes.iter().map(|axis| convolution::aside(axis, batch)).max().unwrap_or(0),
             folds: pass.ends.map(|end| end.is_some()),
+            straight: [false, true].into_iter().all(|writes| {
+                pass.ends[usize::from(writes)].is_none() || pass.spectrum_lies_straight(writes)
+            }),
             staged: staged(pass, useful) / u64::from(cluster),
             segments: memory::segments(pass, &tile, &digits, cut),
             short: short::Short::of(pass, batch, &digits, cut),

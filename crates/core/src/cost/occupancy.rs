@@ -32,6 +32,9 @@ pub struct Occupancy {
 /// Registers that the assembler may take beyond those expected.
 const SLACK: u32 = 4;
 
+/// Bytes of a plane that several blocks of a multiprocessor have room for.
+const SMALL_PLANE: u32 = 48 << 10;
+
 /// What a tile takes, or `None` where the device cannot hold it.
 pub fn occupancy(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Occupancy> {
     Model::new(pass, &tile.batch, tile.cluster, limits)?.occupancy(tile.threads)
@@ -109,11 +112,9 @@ impl Model<'_> {
         let ahead = if per_thread > 24 || wide { 45 } else { 12 };
         let told = if self.twiddled { fit(registers + ahead * words) } else { blocks };
         // What it is told of, the assembler shares the file out to, warp by warp. Left as many as fit beside each other in
-        // fours of warps it loads far ahead, which pays but where planes of frequencies in single precision come back
-        // (docs/notes/real-data.md has what was measured) and where a thread holds a long prime.
+        // fours of warps it loads far ahead, which pays but where a thread holds a long prime.
         let by_fours = (file / registers).max(1);
-        let joins_planes = self.folds[0] && self.axes > 1 && words == 1;
-        let shared_out = if joins_planes || self.in_twos() {
+        let shared_out = if self.in_twos() {
             (2..=most).rev().find(|&count| of_each(threads, count, limits) >= registers).unwrap_or(1)
         } else {
             by_fours
@@ -199,8 +200,12 @@ impl Model<'_> {
             (true, 17..) => 12,
             _ => 0,
         };
-        // Items of a fold are read four at a time, of two words each, and in planes each has a mirror image elsewhere.
+        // Items of a fold are read four at a time, of two words each, and in planes each has a mirror image elsewhere: not where
+        // they are folded as they stand. In small planes the assembler makes more of those registers than another block does:
+        // back to 32 x 32 doubles took 1.01 copies with them, and 1.12 with a block and a stage more.
+        let roomy = self.axes > 2 || self.shared_bytes() > SMALL_PLANE;
         let folds = match (self.staged > 0, self.axes > 1) {
+            (true, true) if self.straight && roomy => 0,
             (true, true) => 40 * (words - 1),
             (true, false) => 24 * (words - 1),
             (false, _) => 0,

@@ -19,6 +19,7 @@ mod in_place;
 pub mod layout;
 mod line;
 mod memory;
+mod order;
 pub(crate) mod places;
 mod pointwise;
 mod prefetch;
@@ -82,7 +83,7 @@ pub struct Lowered {
 const MANY: u32 = 128;
 
 /// Stage `position` of axis `axis`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stage {
     axis: usize,
     position: usize,
@@ -108,6 +109,8 @@ pub(crate) struct Lowering<'a> {
     direction: Direction,
     slots: Vec<Slot>,
     spaces: Vec<Space>,
+    /// All stages, in the order in which they run.
+    stages: Vec<Stage>,
     /// What the sides of the pass are bound to, and how they are cached: where it reads, where it writes.
     sides: [fn(u8) -> Slot; 2],
     caches: [Cache; 2],
@@ -216,6 +219,7 @@ impl<'a> Lowering<'a> {
             direction: pass.direction,
             slots: Vec::new(),
             spaces: Vec::new(),
+            stages: Vec::new(),
             sides: [if pass.in_place() { Slot::Destination } else { Slot::Source }, Slot::Destination],
             caches: [if convolves { Cache::L2 } else { Cache::Default }, Cache::Default],
             prefetches: false,
@@ -240,12 +244,6 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// All stages, in order.
-    fn stages(&self) -> Vec<Stage> {
-        let axes = self.digits.stages.iter().enumerate();
-        axes.flat_map(|(axis, own)| (0..own.len()).map(move |position| Stage { axis, position })).collect()
-    }
-
     /// The block's own array in shared memory, of so many reals at least: that of the pass before it in the same launch, where
     /// there is one.
     fn block_array(&mut self, len: u32) -> Space {
@@ -260,7 +258,7 @@ impl<'a> Lowering<'a> {
         if self.pass.folds_alone() {
             return self.fold_alone();
         }
-        self.arrange_lines();
+        self.order_stages();
         self.fold_in();
         self.run_stages();
         self.fold_out();
@@ -270,7 +268,7 @@ impl<'a> Lowering<'a> {
         if self.run_in_place() {
             return;
         }
-        let stages = self.stages();
+        let stages = self.stages.clone();
         let first = stages.first().map(|stage| self.register(*stage));
         let last = stages.last().map(|stage| self.register(*stage));
         let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
@@ -317,23 +315,10 @@ impl<'a> Lowering<'a> {
         store: &Layout,
         mut held: Held,
     ) -> (Layout, Held) {
-        let sources = self.digits.weights(|digit| digit.is);
-        let destinations = self.digits.weights(|digit| digit.os);
         let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
         let mut current = from;
         for (i, &stage) in stages.iter().enumerate() {
-            let own = Some(self.register(stage));
-            let strides = if i + 1 == stages.len() && i > 0 { &destinations } else { &sources };
-            let block = cut.map(|cut| cut.block(i));
-            let [low, high] = self.digits.parts(own);
-            let order = self.digits.by_stride(&[low, high, block], strides);
-            let last = i + 1 == stages.len() && store.pair.is_some() && store.register == own;
-            let stays = current.pair.is_some() && current.register == own && !(last && i > 0);
-            let layout = match () {
-                () if stays => current.clone(),
-                () if last => store.clone(),
-                () => Layout { register: own, order, block, pair: None },
-            };
+            let layout = self.stage_layout(stages, i, &current, store);
             if let Some(cut) = cut.filter(|cut| cut.stage == i) {
                 let layout = self.remote_layout(&current, cut);
                 held = self.remote_exchange(&held, &current, &layout);
@@ -357,6 +342,25 @@ impl<'a> Lowering<'a> {
             }
         }
         (current, held)
+    }
+
+    /// Layout in which a stage runs on what lies in the layout before it.
+    fn stage_layout(&self, stages: &[Stage], i: usize, current: &Layout, store: &Layout) -> Layout {
+        let own = Some(self.register(stages[i]));
+        let last = i + 1 == stages.len();
+        let block = self.cluster.as_ref().map(|cluster| cluster.cut.block(i));
+        let [low, high] = self.digits.parts(own);
+        let leaves_so = last && store.pair.is_some() && store.register == own;
+        let stays = current.pair.is_some() && current.register == own && !(leaves_so && i > 0);
+        if stays {
+            return current.clone();
+        }
+        if leaves_so {
+            return store.clone();
+        }
+        let strides = self.digits.weights(|digit| if last && i > 0 { digit.os } else { digit.is });
+        let order = self.digits.by_stride(&[low, high, block], &strides);
+        Layout { register: own, order, block, pair: None }
     }
 
     /// From here on, what follows from the thread's index is computed anew: kept from further up, it would take

@@ -96,7 +96,7 @@ impl Lowering<'_> {
             let space = self.line_space(false);
             self.meet();
             match self.end(false) {
-                Some(fold) if self.goes_straight(&fold, false) => self.fold_straight(&fold, false, space),
+                Some(fold) if self.goes_straight(false) => self.fold_straight(&fold, false, space),
                 _ => self.fold(false, Points::Block(space)),
             }
             self.everywhere();
@@ -114,7 +114,7 @@ impl Lowering<'_> {
             self.await_slot();
             let space = self.line_space(true);
             match self.end(true) {
-                Some(fold) if self.goes_straight(&fold, true) => self.fold_straight(&fold, true, space),
+                Some(fold) if self.goes_straight(true) => self.fold_straight(&fold, true, space),
                 _ => self.fold(true, Points::Block(space)),
             }
             self.part();

@@ -37,7 +37,7 @@ impl Lowering<'_> {
         let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
         let dealt = cut.and_then(|cut| Dealt::of(self.pass, &self.digits, cut, writes));
         // Lines that go as they lie have one value more than points.
-        let more = i64::from(self.goes_straight(fold, writes));
+        let more = i64::from(self.goes_straight(writes));
         let pads = PADS[more as usize..].iter().flat_map(|&line| PADS.map(|all| [line, all]));
         let rows = |pads| {
             let rows = self.rows_with(pads, dealt);
@@ -91,8 +91,7 @@ impl Lowering<'_> {
     fn conflicts_of(&self, rows: &Rows, fold: &Fold, writes: bool) -> u64 {
         let (threads, bytes) = (self.threads.count, self.pass.precision.complex_bytes());
         let weights = self.weights_in(rows, writes);
-        let stages = self.stages();
-        let stage = if writes { stages.last() } else { stages.first() };
+        let stage = if writes { self.stages.last() } else { self.stages.first() };
         let register = stage.map(|&stage| self.register(stage));
         let [low, high] = self.digits.parts(register);
         let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
@@ -101,7 +100,7 @@ impl Lowering<'_> {
         let layout = Layout { register, order, block, pair: None };
         let (staged, _) = wavefronts(&self.digits, &layout, &weights, threads, bytes);
         let way = self.pass.way(writes);
-        let (items, layout) = if self.goes_straight(fold, writes) {
+        let (items, layout) = if self.goes_straight(writes) {
             self.inner_items(fold, writes)
         } else {
             let items = self.item_digits(fold, writes, fold.items(way, writes), rows.dealt);

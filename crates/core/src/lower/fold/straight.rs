@@ -7,7 +7,7 @@ use crate::kernel::{Cache, Cx, Space, Value};
 use crate::lower::Lowering;
 use crate::lower::digits::Digits;
 use crate::lower::layout::Layout;
-use crate::pass::{Carry, Fold, Formula, Way};
+use crate::pass::{Fold, Formula, Way};
 
 use super::port::Port;
 use super::rows::Rows;
@@ -27,25 +27,12 @@ struct Place {
 
 impl Lowering<'_> {
     /// Whether the lines of a side go so.
-    pub(super) fn goes_straight(&self, fold: &Fold, writes: bool) -> bool {
-        let functions = &self.pass.functions;
-        let function = if writes { &functions.store } else { &functions.load };
+    pub(super) fn goes_straight(&self, writes: bool) -> bool {
         let has_room = || {
             let rows = self.rows_with([1, 0], None);
             self.has_room_for(&Rows { len: rows.len + 1, ..rows })
         };
-        self.pass.axes.len() > 1
-            && self.pass.way(writes) == Way::Bins
-            && matches!(fold.formula, Formula::Spectrum { .. })
-            && matches!(fold.carry, Carry::Halves)
-            && fold.window.is_none()
-            && self.pass.windows[usize::from(writes)].is_empty()
-            && function.is_none()
-            && self.pass.twiddle.is_none()
-            && self.cluster.is_none()
-            && !self.convolves_in_place()
-            && (!writes || fold.one_by_one())
-            && has_room()
+        self.pass.spectrum_lies_straight(writes) && self.cluster.is_none() && has_room()
     }
 
     /// Brings lines in and folds them, or folds them and takes them to memory.
