@@ -24,7 +24,7 @@ use crate::pass::{Array, Axis, CoprimePart, MAX_STAGES, Method, Operand, Pass, P
 use crate::plan::Plan;
 use crate::problem::{Direction, Format, Precision, Problem, Storage};
 use crate::schedule;
-use crate::target::Limits;
+use crate::target::{Limits, SECTOR_BYTES};
 
 /// Copies that a block adds which pads columns alone on its multiprocessor: nothing is asked for ahead of it. Four such
 /// passes of 1000003 were seen to take 14.2 copies where 9.1 were expected.
@@ -173,6 +173,15 @@ fn staged(pass: &Pass, useful: u64) -> u64 {
     useful * if coprime { ends } else { ends.min(1) }
 }
 
+/// Whether rows that the last stage of the last axis would write are whole sectors.
+fn ends_in_sectors(pass: &Pass) -> bool {
+    let sectors = |axis: &Axis| {
+        let last = axis.method.stages().last().map_or(1, |stage| stage.radix);
+        (axis.dim.n / u64::from(last) * pass.element_bytes(true)).is_multiple_of(SECTOR_BYTES)
+    };
+    pass.axes.last().is_none_or(sectors)
+}
+
 /// What does not depend on the threads of a block: computed once for many thread counts.
 pub struct Model<'a> {
     limits: &'a Limits,
@@ -206,6 +215,8 @@ pub struct Model<'a> {
     aside: u64,
     /// Which sides fold: where it reads, where it writes.
     folds: [bool; 2],
+    /// Axis by axis, the tile would be exchanged once more on its way out.
+    exits_once_more: bool,
     /// Every side that folds does so where spectra stand, as they lie.
     straight: bool,
     /// Points of the arrays of lines through which folds go: that of the exchanges serves where stages run in registers.
@@ -262,6 +273,7 @@ impl<'a> Model<'a> {
             useful: useful as f64 / f64::from(cluster),
             aside: pass.axes.iter().map(|axis| convolution::aside(axis, batch)).max().unwrap_or(0),
             folds: pass.ends.map(|end| end.is_some()),
+            exits_once_more: pass.axes.len() > 1 && !ends_in_sectors(pass),
             straight: [false, true].into_iter().all(|writes| {
                 pass.ends[usize::from(writes)].is_none() || pass.spectrum_lies_straight(writes)
             }),

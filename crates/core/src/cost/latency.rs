@@ -30,10 +30,11 @@ const WARP: f64 = 25.0;
 /// from outside the instruction cache.
 const HELD: f64 = 0.016;
 const LONG: f64 = 0.12;
-/// Copies that a block takes less for a plane or a volume of so many bytes since its stages come in the order with the fewest exchanges
-/// (`lower/order.rs`), and part of it for smaller ones: of 350 tiles of 60 x 60 to 120 x 120, 20^3 and 24^3 all but a few.
+/// Copies that a block takes less for a plane or a volume that takes an exchange less since its stages come in the order with the fewest
+/// (`lower/order.rs`): nothing up to so many bytes, all of it from twice as many on. Of 350 tiles of 60 x 60 to 120 x 120, 20^3 and 24^3
+/// all but a few.
 const ORDERED: f64 = 0.1;
-const ORDERED_BYTES: f64 = 32768.0;
+const ORDERED_BYTES: f64 = 16384.0;
 /// Copies of the factors between passes.
 const TWIDDLES: f64 = 0.067;
 /// What all of these fits start from.
@@ -104,9 +105,10 @@ impl Model<'_> {
                 }
                 + cluster::folds(self.folds, (self.axes > 1, self.several), self.cluster, took.blocks)
         } else {
-            let plane = self.axes > 1 && !self.several && self.words() == 1 && self.folds == [false; 2];
-            let large = (self.elements * self.bytes) as f64 / ORDERED_BYTES;
-            HELD * doubled(32.0) - if plane { ORDERED * large.min(1.0) } else { 0.0 }
+            let plane =
+                self.exits_once_more && !self.several && self.words() == 1 && self.folds == [false; 2];
+            let large = (self.elements * self.bytes) as f64 / ORDERED_BYTES - 1.0;
+            HELD * doubled(32.0) - if plane { ORDERED * large.clamp(0.0, 1.0) } else { 0.0 }
         };
         // Columns of reals, one block after the other: 2^22 by 16 and 8 neighbours took 3.34 and 3.13 copies.
         let alone = self.cluster == 1 && self.several && self.folds.contains(&true) && took.blocks == 1;
