@@ -62,6 +62,18 @@ pub enum Node {
     IfLess(u16, u16, u16, u16),
 }
 
+impl Node {
+    /// With other numbers for the reals that it is of.
+    fn with(self, number: impl Fn(u16) -> u16) -> Self {
+        match self {
+            Self::Unary(op, a) => Self::Unary(op, number(a)),
+            Self::Binary(op, a, b) => Self::Binary(op, number(a), number(b)),
+            Self::IfLess(a, b, yes, no) => Self::IfLess(number(a), number(b), number(yes), number(no)),
+            leaf => leaf,
+        }
+    }
+}
+
 /// Operations on one real.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unary {

@@ -215,13 +215,7 @@ impl Scheduler<'_> {
         if let Some(detour) = self.detours.last_mut().filter(|_| gathers) {
             detour.pass = Some(self.passes.len() - 1);
         }
-        if let Some(pass) = self.passes.last_mut() {
-            pass.scale *= self.problem.scale;
-            pass.functions.store.clone_from(&self.problem.functions.store);
-        }
-        if let Some(pass) = self.passes.first_mut() {
-            pass.functions.load.clone_from(&self.problem.functions.load);
-        }
+        self.finish();
         Ok(())
     }
 

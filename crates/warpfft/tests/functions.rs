@@ -11,7 +11,7 @@ use warpfft::core::Error as CoreError;
 use warpfft::core::function::{Place, Real, Value};
 use warpfft::core::problem::{Dim, Format, Precision, Problem, RealKind};
 use warpfft::core::program::Compiled;
-use warpfft::core::request::Fft;
+use warpfft::core::request::{Convolution, Fft, Mode};
 use warpfft::core::target::Limits;
 use warpfft::{Device, DeviceKind, Error};
 
@@ -290,4 +290,92 @@ fn what_cannot_be_is_told() {
     });
     let leaked = leaked.expect("the closure was called");
     assert_eq!(refused(line().on_load(|x, _| x + leaked)), CoreError::FunctionForeign);
+}
+
+/// Convolutions of every way that there is for them, with functions of values and of places.
+fn convolutions() -> Vec<Convolution> {
+    let fade = |x: Value, at: Place| x * (1.0 + at.axis(0) / 8.0) * (1.0 + at.batch(0) - at.batch(1) / 2.0);
+    let signs = |x: Value, at: Place| {
+        x * (1.0 - 2.0 * at.axis_modulo(0, 3).if_less(0.5, 1.0, 0.0)) + Value::from(at.axis(0))
+    };
+    let mut all = Vec::new();
+    for mode in [Mode::Full, Mode::Same, Mode::Valid, Mode::Periodic] {
+        for correlate in [false, true] {
+            let asked = |n: u64, k: u64| {
+                let asked = Convolution::new([n], [k]).mode(mode).batch(3).kernels(2);
+                if correlate { asked.correlate() } else { asked }
+            };
+            all.push(asked(60, 7).on_load(fade));
+            all.push(asked(100, 20).real().on_load(fade).on_store(signs));
+            all.push(asked(64, 5).reals(true, false).on_load(odd).on_store(signs));
+            all.push(asked(30, 30).on_load(poison));
+        }
+    }
+    let checkered = |x: Value, at: Place| x * (at.axis_modulo(0, 2) + 2.0 * at.axis_modulo(1, 3) + 1.0);
+    all.push(
+        Convolution::new([20, 30], [3, 4])
+            .real()
+            .batch(3)
+            .mode(Mode::Same)
+            .on_load(checkered)
+            .on_store(checkered),
+    );
+    all.push(Convolution::new([1, 30], [1, 4]).correlate().on_load(checkered).on_store(checkered));
+    all.push(Convolution::new([200, 300], [5, 9]).correlate().on_load(checkered).on_store(checkered));
+    all.push(Convolution::new([9, 8, 7], [2, 3, 4]).real().on_load(checkered).on_store(signs));
+    all.push(
+        Convolution::new([30_000], [33]).real().mode(Mode::Same).on_load(fade).on_store(|x, _| x.norm_sqr()),
+    );
+    all
+}
+
+#[test]
+fn convolutions_apply_them_to_images_and_results() {
+    for device in devices() {
+        let mut all = convolutions();
+        all.shuffle(&mut rand::rng());
+        let few = match device.kind() {
+            DeviceKind::Wgpu if !device.is_hardware() => 12,
+            DeviceKind::OpenCl if !device.is_hardware() => 5,
+            _ => all.len(),
+        };
+        for asked in all.into_iter().take(few) {
+            let plan =
+                device.convolution(&asked).unwrap_or_else(|error| panic!("{device:?} {asked:?}: {error}"));
+            let found = plan.verify().unwrap_or_else(|error| panic!("{device:?} {asked:?}: {error}"));
+            assert!(found.holds(), "{device:?} {asked:?} by {:?}: {found}", plan.problems());
+        }
+    }
+}
+
+#[test]
+fn a_count_at_the_run_and_the_wrong_function_of_a_convolution() {
+    let weigh = |x: Value, at: Place| x * (1.0 + at.batch(0));
+    for device in devices() {
+        let asked = Convolution::new([50], [1]).real().batch(4).any_batch().on_load(weigh);
+        let plan = device.convolution(&asked).expect("it can be");
+        let spectrum = plan.prepare(&vec![1.0_f32]).expect("one kernel");
+        let images: Vec<f32> = (0..200).map(|i| (i % 50) as f32).collect();
+        let mut results = vec![-1.0_f32; 200];
+        plan.run_host_batch(3, &images, &spectrum, &mut results).expect("three of four");
+        for (at, (&got, &image)) in results.iter().zip(&images).enumerate() {
+            let want = if at < 150 { image * (at / 50 + 1) as f32 } else { -1.0 };
+            assert!((got - want).abs() < 1e-3, "{device:?} {at}: {got} for {want}");
+        }
+        // What is applied is looked at: another function gives other results.
+        let other = device.convolution(&asked.on_load(|x, _| x)).expect("it can be");
+        let mut plain = vec![0.0_f32; 200];
+        other.run_host_batch(4, &images, &spectrum, &mut plain).expect("all");
+        assert!((plain[199] - images[199]).abs() < 1e-3 && (results[149] - plain[149]).abs() > 1.0);
+    }
+}
+
+#[test]
+fn blocks_and_functions_of_convolutions_refuse_each_other() {
+    let asked = Convolution::new([1000], [9]).on_load(|x, _| x * 2.0);
+    let refused = asked.clone().blocks(128).problems(None).expect_err("there are both");
+    assert!(refused.to_string().contains("function"), "{refused}");
+    assert!(asked.blocks(0).problems(None).is_ok());
+    let foreign = Convolution::new([1000], [9]).on_store(|x, at| x * at.axis(7)).problems(None);
+    assert!(matches!(foreign, Err(CoreError::FunctionDimension { .. })), "{foreign:?}");
 }

@@ -50,6 +50,32 @@ impl Function {
         Self { nodes: self.nodes.iter().map(node).collect(), results: self.results }
     }
 
+    /// The same function of what is counted from point `first` of `n` on, around the end: where the index along a dimension, which
+    /// it knows as it is, is that of the point.
+    pub(crate) fn from_point(&self, dim: u16, first: u32, n: u32) -> Self {
+        let index = |plus, modulo| Node::Index { dim, times: 1, plus, modulo };
+        let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
+        let mut numbers: Vec<u16> = Vec::with_capacity(self.nodes.len());
+        for &node in &self.nodes {
+            let node = match node {
+                Node::Index { dim: own, modulo: 0, .. } if own == dim => index(n - first, n),
+                Node::Index { dim: own, modulo, .. } if own == dim => {
+                    // Behind the end it goes on with point 0.
+                    let at = nodes.len() as u16;
+                    nodes.push(index(0, 0));
+                    nodes.push(Node::Const(f64::from(first).to_bits()));
+                    nodes.push(index(n - first, modulo));
+                    nodes.push(index((modulo - first % modulo) % modulo, modulo));
+                    Node::IfLess(at, at + 1, at + 2, at + 3)
+                }
+                other => other.with(|arg| numbers[usize::from(arg)]),
+            };
+            numbers.push(nodes.len() as u16);
+            nodes.push(node);
+        }
+        Self { nodes, results: self.results.map(|at| numbers[usize::from(at)]) }
+    }
+
     /// On complex numbers of which the real part alone is the caller's; the other part is left as it is.
     pub(crate) fn of_reals(&self) -> Self {
         let mut nodes = self.nodes_of(Node::Re, 0);
@@ -75,10 +101,7 @@ impl Function {
         let node = |&node: &Node| match node {
             Node::Re => part,
             Node::Im => Node::Const(0),
-            Node::Unary(op, a) => Node::Unary(op, before + a),
-            Node::Binary(op, a, b) => Node::Binary(op, before + a, before + b),
-            Node::IfLess(a, b, c, d) => Node::IfLess(before + a, before + b, before + c, before + d),
-            leaf => leaf,
+            other => other.with(|arg| before + arg),
         };
         self.nodes.iter().map(node).collect()
     }
@@ -112,6 +135,22 @@ mod tests {
         }
         let single = odd().of_reals();
         assert_eq!(single.evaluate((3.0, 7.0), &[5, 1]), (one.evaluate((3.0, 0.0), &[5, 1]).0, 7.0));
+    }
+
+    #[test]
+    fn indices_are_counted_from_a_point_around_the_end() {
+        let (one, n) = (odd(), 10);
+        for first in 0..n {
+            let moved = one.from_point(0, first, n);
+            for i in 0..u64::from(n) {
+                let point = (i + u64::from(first)) % u64::from(n);
+                assert_eq!(
+                    moved.evaluate((1.5, -2.0), &[point, 4]),
+                    one.evaluate((1.5, -2.0), &[i, 4]),
+                    "{moved}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -125,12 +125,7 @@ pub(super) fn reached(nodes: &[Node], results: [u16; 2]) -> Function {
     let mut kept = Vec::new();
     for (at, &node) in nodes.iter().enumerate().filter(|&(at, _)| used[at]) {
         let of = |arg: u16| numbers[usize::from(arg)];
-        let node = match node {
-            Node::Unary(op, a) => Node::Unary(op, of(a)),
-            Node::Binary(op, a, b) => Node::Binary(op, of(a), of(b)),
-            Node::IfLess(a, b, c, d) => Node::IfLess(of(a), of(b), of(c), of(d)),
-            leaf => leaf,
-        };
+        let node = node.with(of);
         numbers[at] = kept.len() as u16;
         kept.push(node);
     }

@@ -200,7 +200,7 @@ impl Reference {
             data = window::kept(&data, &mut shape, at, own);
         }
         let stored = |(point, (at, z)): (usize, (&i64, Cdd))| {
-            ((to + at) as u64, part(applied(1, &shape, point, scaled(z)), self.of_reals[1]))
+            ((to + at) as u64, part(applied(1, &shape, point, scaled(z)), self.reals[1]))
         };
         (self.writes.iter().zip(data).enumerate().map(stored).collect(), size)
     }

@@ -9,7 +9,19 @@ impl Problem {
         if self.functions.is_empty() {
             return Ok(());
         }
-        self.alone("functions", "apply them in passes of their own, or leave the other out")?;
+        let would_work = "apply them in passes of their own, or leave the other out";
+        match &self.filter {
+            // An index along blocks is one within a block.
+            Some(filter) if !filter.blocks.is_empty() => {
+                return Err(Error::Together {
+                    one: "functions",
+                    other: "convolutions in blocks",
+                    would_work,
+                });
+            }
+            Some(_) => {}
+            None => self.alone("functions", would_work)?,
+        }
         let own: Vec<Dim> = self.kind.dims().map(|(dim, _)| dim).collect();
         let dims = self.transform.iter().chain(&own).chain(&self.batch);
         let lengths: Vec<u64> = dims.map(|dim| dim.n).collect();
@@ -52,6 +64,13 @@ impl Problem {
         // Those of dimensions to transform, in their order.
         self.windows = order.iter().filter_map(|&number| windows.get(number).copied()).collect();
         self.functions.renumbered(&|dim| order.iter().position(|&own| own == dim));
+        if let Some(filter) = &mut self.filter {
+            let among = |all: &[i64], from: usize, dims: &[(usize, Dim)]| -> Vec<i64> {
+                dims.iter().filter_map(|&(number, _)| all.get(number - from).copied()).collect()
+            };
+            filter.transform = among(&filter.transform, 0, &transform);
+            filter.batch = among(&filter.batch, repeated, &batch);
+        }
         self.transform = transform.into_iter().map(|(_, dim)| dim).collect();
         self.batch = batch.into_iter().map(|(_, dim)| dim).collect();
     }

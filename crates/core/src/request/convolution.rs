@@ -1,9 +1,11 @@
 //! Requests for convolutions and correlations, and the problems that they are.
 
 mod blocks;
+mod functions;
 mod lengths;
 
 use crate::error::{Error, Side};
+use crate::function::Function;
 use crate::problem::{Dim, ELEMENT_LIMIT, Filter, Format, Precision, Problem, Window};
 use crate::target::Limits;
 
@@ -49,6 +51,7 @@ pub struct Convolution {
     /// Whether image, then kernel, are real.
     real: [bool; 2],
     block: Option<Vec<u64>>,
+    functions: [Option<Result<Function, Error>>; 2],
 }
 
 /// A convolution as pure data: one problem makes a spectrum of the kernels, the other uses it.
@@ -92,6 +95,7 @@ impl Convolution {
             precision: Precision::F32,
             real: [false; 2],
             block: None,
+            functions: [None, None],
         }
     }
 
@@ -306,6 +310,7 @@ impl Convolution {
         };
         let images = Dim { at_run: self.any_batch, ..Dim::new(self.batch, one, results) };
         let batch = vec![images, Dim::new(self.kernels, 0, result)];
+        let functions = self.numbered_functions(&windows, padded)?;
         let filter = Filter {
             offset: 0,
             transform: spectrum,
@@ -314,7 +319,7 @@ impl Convolution {
             hermitian: self.real[1],
             blocks: Vec::new(),
         };
-        Ok(Problem { input, output, windows, filter: Some(filter), ..self.plain(dims, batch)? })
+        Ok(Problem { input, output, windows, filter: Some(filter), functions, ..self.plain(dims, batch)? })
     }
 
     /// A problem of nothing but its dimensions.

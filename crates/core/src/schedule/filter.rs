@@ -5,10 +5,11 @@
 //! convolution does (`schedule/convolution.rs`).
 //!
 //! Reals with a filter that keeps reals real go two lines as one complex number: what comes out of the real parts is the
-//! real part of what comes out.
+//! real part of what comes out. Where functions look at them each goes by itself.
 
 use crate::cost;
 use crate::error::Error;
+use crate::function::Functions;
 use crate::lower::tile;
 use crate::pass::{CoprimePart, Factors, Method, PartKind, Pass};
 use crate::plan::Plan;
@@ -63,7 +64,8 @@ pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, E
 fn parts(problem: &Problem) -> Vec<Problem> {
     let filter = problem.filter.as_ref();
     let reals = problem.input == Format::Real && problem.output == Format::Real;
-    let paired = filter.filter(|filter| reals && filter.hermitian).and_then(|filter| {
+    let paired = filter.filter(|filter| reals && filter.hermitian && problem.functions.is_empty());
+    let paired = paired.and_then(|filter| {
         // A number that each run gives may be odd.
         let shared = |&d: &usize| filter.batch[d] == 0 && !problem.batch[d].at_run;
         // Of an odd number one is left over: of a longer dimension that is less.
@@ -134,10 +136,15 @@ impl Scheduler<'_> {
         Ok(plans)
     }
 
-    /// The problem's factor goes with the last pass.
+    /// The problem's factor goes with the last pass, its functions with the first and the last.
     pub(super) fn finish(&mut self) {
+        let Functions { load, store } = &self.problem.functions;
         if let Some(pass) = self.passes.last_mut() {
             pass.scale *= self.problem.scale;
+            pass.functions.store.clone_from(store);
+        }
+        if let Some(pass) = self.passes.first_mut() {
+            pass.functions.load.clone_from(load);
         }
     }
 

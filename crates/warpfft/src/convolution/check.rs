@@ -2,6 +2,7 @@
 
 use num_complex::Complex;
 use rayon::prelude::*;
+use warpfft_core::function::Function;
 use warpfft_core::math::dd::{Cdd, Dd};
 use warpfft_core::problem::{Format, Precision};
 use warpfft_core::request::Mode;
@@ -163,6 +164,9 @@ impl ConvolutionPlan {
             (*i, rest) = ((rest % len) as i64, rest / len);
         }
         let (own_kernel, own_image) = (rest % kernels, rest / kernels);
+        let [load, store] = self.request.functions();
+        let behind = [own_image, own_kernel];
+        let result: Vec<u64> = index.iter().map(|&i| i as u64).chain(behind).collect();
         for (i, &k) in index.iter_mut().zip(k) {
             *i += match mode {
                 Mode::Full | Mode::Periodic => 0,
@@ -172,6 +176,7 @@ impl ConvolutionPlan {
         }
         let points: u64 = k.iter().product();
         let (mut sum, mut squares) = (Cdd::ZERO, 0.0);
+        let mut place = [vec![0; k.len()], behind.to_vec()].concat();
         'points: for point in 0..points {
             let (mut rest, mut from, mut stride) = (point, own_image, 1);
             let mut inside = 0;
@@ -185,6 +190,7 @@ impl ConvolutionPlan {
                 if i < 0 || i >= length {
                     continue 'points;
                 }
+                place[d] = i as u64;
                 inside += i as u64 * stride;
                 stride *= n[d];
             }
@@ -193,12 +199,23 @@ impl ConvolutionPlan {
             let of_kernel = if correlate { points - 1 - point } else { point };
             let w = kernel(own_kernel * points + of_kernel);
             let w = if correlate { w.conj() } else { w };
-            let z = image(from);
+            let z = applied(load, image(from), &place);
             squares += z.norm_sqr() * w.norm_sqr();
             sum = sum + exact(z) * exact(w);
         }
-        (sum.round(), squares)
+        // Results that are real are so before the function as well.
+        let real = self.request.formats()[2] == Format::Real;
+        let part = |z: Complex<f64>| if real { Complex::from(z.re) } else { z };
+        let sum = part(sum.round());
+        // What a function makes of few results that cancel is its own affair.
+        store.map_or((sum, squares), |store| (part(applied(Some(store), sum, &result)), 0.0))
     }
+}
+
+fn applied(function: Option<&Function>, z: Complex<f64>, place: &[u64]) -> Complex<f64> {
+    let Some(function) = function else { return z };
+    let (re, im) = function.evaluate((z.re, z.im), place);
+    Complex::new(re, im)
 }
 
 fn exact(z: Complex<f64>) -> Cdd {

@@ -40,7 +40,7 @@ pub(super) struct Around<T> {
 }
 
 /// Makes the plan of a plain problem.
-type Make<T> = Arc<dyn Fn(&Problem) -> Result<CpuPlan<T>, Error> + Send + Sync>;
+pub(super) type Make<T> = Arc<dyn Fn(&Problem) -> Result<CpuPlan<T>, Error> + Send + Sync>;
 
 /// The plain problem of so many packed arrays of these lengths in place.
 fn packed(problem: &Problem, lengths: &[u64], together: u64) -> Problem {

@@ -2,6 +2,7 @@
 //! which holds every point, from there through the plan into another, and the results through the other function to where
 //! they belong.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use num_complex::Complex;
@@ -10,6 +11,7 @@ use warpfft_core::function::Function;
 use warpfft_core::problem::{Dim, Format, Growth, Kind, Placement, Problem};
 use warpfft_core::program::Program;
 
+use super::around::Around;
 use super::plan::CpuPlan;
 use super::view::View;
 use super::{Cpu, CpuReal, growth};
@@ -37,7 +39,8 @@ pub(super) struct EndsPlan<T> {
     /// Elements of our arrays.
     elements: [u64; 2],
     /// Between packed elements, behind the first function and before the second.
-    inner: CpuPlan<T>,
+    inner: Box<dyn Execute>,
+    made_for: PhantomData<T>,
 }
 
 impl<T: CpuReal> EndsPlan<T> {
@@ -90,9 +93,12 @@ impl<T: CpuReal> EndsPlan<T> {
             problem.output_dims().enumerate().map(|(at, dim)| along(Side::Output, at, dim, written));
         let dims = [inputs.collect(), outputs.collect()];
         let elements = lengths.each_ref().map(|lengths| lengths.iter().product());
-        let line = |wanted, n| cpu.line(wanted, n, problem.direction);
-        let inner = CpuPlan::new(&packed, line)?;
-        Ok(Self { cpu: cpu.clone(), problem: problem.clone(), dims, elements, inner })
+        let inner: Box<dyn Execute> = match packed.filter {
+            Some(_) => Box::new(Around::new(&packed, cpu.maker::<T>())?),
+            None => Box::new(CpuPlan::<T>::new(&packed, |wanted, n| cpu.line(wanted, n, problem.direction))?),
+        };
+        let made_for = PhantomData;
+        Ok(Self { cpu: cpu.clone(), problem: problem.clone(), dims, elements, inner, made_for })
     }
 
     /// An array for a side, of zeros: one or two reals for each element, and how many.
@@ -194,7 +200,7 @@ impl<T: CpuReal> Execute for EndsPlan<T> {
         });
         let planes: [&mut [u8]; 2] = [bytemuck::cast_slice_mut(&mut results), &mut []];
         let input = Some([bytemuck::cast_slice(&packed), &[]]);
-        self.inner.run(HostJob { input, filter: &[], output: planes, part: None })?;
+        self.inner.run(HostJob { input, filter: job.filter, output: planes, part: None })?;
         let target = View::<T>::writing([first, second], self.problem.output, written);
         self.each(Side::Output, |index, to, at| {
             let parts = &results[at * written_parts..][..written_parts];

@@ -24,7 +24,7 @@ use warpfft_core::recipe::Recipe;
 use warpfft_core::strategy::{HostLine, HostReal};
 use warpfft_core::target::Limits;
 
-use self::around::Around;
+use self::around::{Around, Make};
 use self::lines::Work;
 use self::plan::CpuPlan;
 use self::real::{FromSpectrum, ToSpectrum, ToWholeSpectrum};
@@ -176,17 +176,23 @@ impl Cpu {
         if !problem.functions.is_empty() || (problem.is_windowed() && problem.kind != Kind::Complex) {
             return ends::plan::<T>(self, problem);
         }
-        let cpu = self.clone();
-        // The lines are remembered: what is made for a count is their order, which takes microseconds.
-        let make = move |problem: &Problem| {
-            CpuPlan::<T>::new(problem, |wanted, n| cpu.line(wanted, n, problem.direction))
-        };
+        let make = self.maker::<T>();
         let reduced = problem.kind == Kind::Complex && problem.output == Format::Real;
         if problem.is_windowed() || problem.filter.is_some() || reduced {
-            return Ok(Arc::new(Around::new(problem, Arc::new(make))?));
+            return Ok(Arc::new(Around::new(problem, make)?));
         }
         let plan = make(problem)?;
-        Ok(Arc::new(if problem.at_run().is_some() { plan.with_parts(make) } else { plan }))
+        let parts = move |problem: &Problem| make(problem);
+        Ok(Arc::new(if problem.at_run().is_some() { plan.with_parts(parts) } else { plan }))
+    }
+
+    /// What makes the plan of a plain problem. The lines are remembered: what is made for a count is their order, which takes
+    /// microseconds.
+    fn maker<T: CpuReal>(&self) -> Make<T> {
+        let cpu = self.clone();
+        Arc::new(move |problem: &Problem| {
+            CpuPlan::<T>::new(problem, |wanted, n| cpu.line(wanted, n, problem.direction))
+        })
     }
 }
 
