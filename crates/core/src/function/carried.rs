@@ -52,7 +52,7 @@ impl Function {
 
     /// The same function of what is counted from point `first` of `n` on, around the end: where the index along a dimension, which
     /// it knows as it is, is that of the point.
-    pub(crate) fn from_point(&self, dim: u16, first: u32, n: u32) -> Self {
+    pub(crate) fn counted_from(&self, dim: u16, first: u32, n: u32) -> Self {
         let index = |plus, modulo| Node::Index { dim, times: 1, plus, modulo };
         let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
         let mut numbers: Vec<u16> = Vec::with_capacity(self.nodes.len());
@@ -141,7 +141,7 @@ mod tests {
     fn indices_are_counted_from_a_point_around_the_end() {
         let (one, n) = (odd(), 10);
         for first in 0..n {
-            let moved = one.from_point(0, first, n);
+            let moved = one.counted_from(0, first, n);
             for i in 0..u64::from(n) {
                 let point = (i + u64::from(first)) % u64::from(n);
                 assert_eq!(

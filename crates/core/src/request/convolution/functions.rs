@@ -71,7 +71,7 @@ impl Convolution {
                 let too_long = |_| Error::FunctionLength { dim, n, limit: u64::from(u32::MAX) };
                 let points = u32::try_from(n).map_err(too_long)?;
                 // The window starts at one of the points.
-                *function = function.from_point(dim as u16, own.start as u32, points);
+                *function = function.counted_from(dim as u16, own.start as u32, points);
             }
         }
         Ok(Functions { load: load.map(Arc::new), store: store.map(Arc::new) })
