@@ -3,7 +3,7 @@
 mod common;
 
 use warpfft_core::error::Error;
-use warpfft_core::problem::{Precision, Problem};
+use warpfft_core::problem::{Precision, Problem, Storage};
 use warpfft_core::program::{Compiled, compile};
 use warpfft_core::recipe::{Candidate, Recipe, Within, candidates, near};
 use warpfft_core::request::Fft;
@@ -55,6 +55,19 @@ fn candidates_differ_in_plans_and_tiles() {
     assert!(distinct(|recipe| format!("{:?}", recipe.tiles)) >= 5);
     assert!(all.len() <= 24 && found(&problem(&[1000], 1000), &Limits::h200()).len() == all.len());
     assert_eq!(candidates(&problem(&[1000], 1000), &Limits::h200(), 1).map(|all| all.len()), Ok(1));
+}
+
+#[test]
+fn what_is_offered_for_short_numbers_is_followed() {
+    // Which part of a length is the cheapest depends on how its numbers are kept.
+    for (n, batch) in [(2911, 23_053), (2982, 22_504), (3476, 19_306), (1000, 4096)] {
+        let asked = Fft::new([n]).batch(batch).storage(Storage::F16);
+        let problem = asked.build().expect("it can be");
+        for one in found(&problem, &Limits::h200()) {
+            let followed = Compiled::by(&one.recipe, &problem, &Limits::h200());
+            assert!(followed.is_ok(), "{n}: {:?}: {:?}", one.recipe, followed.err());
+        }
+    }
 }
 
 /// Runs every candidate of a problem on the simulator, on random data.

@@ -1,5 +1,6 @@
 //! Following a recipe, and refusing one that the search could not come to for this problem and device.
 
+use crate::cost::Ends;
 use crate::error::Error;
 use crate::lower::tile::{self, Choice, Search};
 use crate::plan::Plan;
@@ -59,7 +60,7 @@ impl Recipe {
         if got != wanted {
             return Err(refused(format!("it has {got} plans for {wanted} dimensions")));
         }
-        let planner = Planner::new(&narrowed, problem.precision);
+        let planner = Planner::new(&narrowed, problem.precision).between(Ends::of(problem));
         for (dim, plan) in problem.transform.iter().zip(&self.plans) {
             let offered = |plans: Vec<Plan>| plans.iter().any(|offer| alike(offer, plan, &planner));
             let known = SOLVERS.iter().any(|solver| offered(solver.plans(dim.n, &planner)))
