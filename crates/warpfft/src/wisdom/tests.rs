@@ -57,9 +57,10 @@ fn of_key(key: &str) -> Problem {
     ask.build().expect("it is possible")
 }
 
-/// The same of reals and half spectra: each dimension is given with its strides, the halved one first.
+/// The same of real data: each dimension is given with its strides, that of the kind first.
 fn of_real_key(key: &str) -> Problem {
-    let words: Vec<&str> = key.split(' ').collect();
+    let mut words: Vec<&str> = key.split(' ').collect();
+    let named = (words[0] == "r2r").then(|| words.remove(1));
     let length = |word: &str| -> u64 {
         word.split(':').next().and_then(|n| n.parse().ok()).unwrap_or_else(|| panic!("{key}"))
     };
@@ -71,7 +72,14 @@ fn of_real_key(key: &str) -> Problem {
     let lengths = rest.iter().skip(1).chain([own]).map(|word| length(word)).collect::<Vec<_>>();
     let ask = Fft::new(lengths).batch(batch);
     let ask = if *precision == "f64" { ask.f64() } else { ask };
-    let ask = if *kind == "r2c" { ask.r2c() } else { ask.c2r() };
+    let ask = match (*kind, named) {
+        ("r2c", None) => ask.r2c(),
+        ("c2r", None) => ask.c2r(),
+        (_, named) => {
+            let found = RealKind::ALL.into_iter().find(|real| Some(real.name()) == named);
+            ask.r2r([found.unwrap_or_else(|| panic!("{key}"))])
+        }
+    };
     let problem = ask.build().expect("it is possible");
     assert_eq!(problem_key(&problem), key);
     problem
