@@ -19,6 +19,7 @@ use rayon::prelude::*;
 
 use crate::cost::Ends;
 use crate::error::Error;
+use crate::function::Functions;
 use crate::lower::fused::Ring;
 use crate::lower::tile;
 use crate::pass::{Array, Axis, Method, Operand, Pass};
@@ -217,6 +218,18 @@ impl Scheduler<'_> {
         }
         self.finish();
         Ok(())
+    }
+
+    /// The problem's factor goes with the last pass, its functions with the first and the last.
+    fn finish(&mut self) {
+        let Functions { load, store } = &self.problem.functions;
+        if let Some(pass) = self.passes.last_mut() {
+            pass.scale *= self.problem.scale;
+            pass.functions.store.clone_from(store);
+        }
+        if let Some(pass) = self.passes.first_mut() {
+            pass.functions.load.clone_from(load);
+        }
     }
 
     /// The caller's array on one side.

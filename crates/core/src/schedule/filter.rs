@@ -9,7 +9,6 @@
 
 use crate::cost;
 use crate::error::Error;
-use crate::function::Functions;
 use crate::lower::tile;
 use crate::pass::{CoprimePart, Factors, Method, PartKind, Pass};
 use crate::plan::Plan;
@@ -134,18 +133,6 @@ impl Scheduler<'_> {
         }
         self.finish();
         Ok(plans)
-    }
-
-    /// The problem's factor goes with the last pass, its functions with the first and the last.
-    pub(super) fn finish(&mut self) {
-        let Functions { load, store } = &self.problem.functions;
-        if let Some(pass) = self.passes.last_mut() {
-            pass.scale *= self.problem.scale;
-            pass.functions.store.clone_from(store);
-        }
-        if let Some(pass) = self.passes.first_mut() {
-            pass.functions.load.clone_from(load);
-        }
     }
 
     /// A region that holds every frequency of all dimensions but the first, and of that what input or output hold.
