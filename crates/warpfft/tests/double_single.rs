@@ -53,6 +53,8 @@ fn few() -> Vec<(String, Problem)> {
     add("60 reals", Fft::new([60]).r2c());
     add("60 reals back", Fft::new([60]).c2r());
     add("a cosine transform of 25", Fft::new([25]).r2r([RealKind::Dct2]));
+    // Two products by one root are added, of which a compiler may take the root out.
+    add("cosine transforms of 8 x 8 x 8", Fft::new([8, 8, 8]).r2r([RealKind::Dct3]).orthogonal());
     // One value for all of a line, of which a compiler may know that it is one.
     let lines = Fft::guru(&[Dim::new(12, 0, 1)], &[Dim::new(4, 1, 12)]);
     all.push(("one value, turned".into(), lines.clone().r2r([RealKind::Dst4]).build().expect("lines")));

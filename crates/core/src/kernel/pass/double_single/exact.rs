@@ -9,9 +9,10 @@
 //! or twice, and compilers do not take such an operation apart. Some drivers have none, though: they multiply and add,
 //! and then move a factor that two products share out of their sum, by which `a one + (b one + c)` comes to be rounded
 //! in another order. So no product is added to a sum whose last term has a factor in common with it: there are two ones,
-//! which no compiler knows to be equal, and between two products of halves that share a half stands a guard.
+//! which no compiler knows to be equal, between two products of halves that share a half stands a guard, and of two
+//! products that are added one comes as bits, through an exclusive or with a zero that no compiler knows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::kernel::{Cmp, Inst, Op, Special, Type, Value};
 
@@ -30,8 +31,19 @@ pub(super) struct Exact {
     /// What has been written.
     pub out: Vec<Inst>,
     constants: HashMap<Value, f64>,
-    /// Two ones that no compiler knows, each with its opposite; `None`: the target computes what is written.
-    ones: Option<[[Value; 2]; 2]>,
+    /// High parts of products, with either sign.
+    products: HashSet<Value>,
+    /// `None`: the target computes what is written.
+    guards: Option<Guards>,
+}
+
+/// What no compiler knows.
+#[derive(Debug, Clone, Copy)]
+struct Guards {
+    /// The word 0.
+    zero: Value,
+    /// Two ones, each with its opposite.
+    ones: [[Value; 2]; 2],
 }
 
 /// Which of the two ones.
@@ -47,7 +59,7 @@ const UPPER: u64 = 0xFFFF_F000;
 
 impl Exact {
     pub fn new(types: Vec<Type>) -> Self {
-        Self { types, out: Vec::new(), constants: HashMap::new(), ones: None }
+        Self { types, out: Vec::new(), constants: HashMap::new(), products: HashSet::new(), guards: None }
     }
 
     /// From here on, hides from compilers what they would simplify.
@@ -59,7 +71,8 @@ impl Exact {
         let bits = self.op(Op::Const(1_f32.to_bits().into()), Type::U32, &[]);
         let outer = self.op(Op::Xor, Type::U32, &[zero, bits]);
         let outer = self.real(Op::Bitcast, &[outer]);
-        self.ones = Some([inner, outer].map(|one| [one, self.real(Op::Neg, &[one])]));
+        let ones = [inner, outer].map(|one| [one, self.real(Op::Neg, &[one])]);
+        self.guards = Some(Guards { zero, ones });
     }
 
     pub fn ty(&self, value: Value) -> Type {
@@ -89,16 +102,16 @@ impl Exact {
 
     /// `x + y`, where `x` was just computed.
     fn plus(&mut self, guard: Guard, x: Value, y: Value) -> Value {
-        match self.ones {
-            Some(ones) => self.real(Op::Fma, &[x, ones[guard as usize][0], y]),
+        match self.guards {
+            Some(Guards { ones, .. }) => self.real(Op::Fma, &[x, ones[guard as usize][0], y]),
             None => self.real(Op::Add, &[x, y]),
         }
     }
 
     /// `x - y`, where `x` was just computed.
     fn minus(&mut self, x: Value, y: Value) -> Value {
-        match self.ones {
-            Some([[one, _], _]) => {
+        match self.guards {
+            Some(Guards { ones: [[one, _], _], .. }) => {
                 let y = self.real(Op::Neg, &[y]);
                 self.real(Op::Fma, &[x, one, y])
             }
@@ -108,14 +121,15 @@ impl Exact {
 
     /// `y - x`, where `x` was just computed.
     fn from(&mut self, guard: Guard, y: Value, x: Value) -> Value {
-        match self.ones {
-            Some(ones) => self.real(Op::Fma, &[x, ones[guard as usize][1], y]),
+        match self.guards {
+            Some(Guards { ones, .. }) => self.real(Op::Fma, &[x, ones[guard as usize][1], y]),
             None => self.real(Op::Sub, &[y, x]),
         }
     }
 
     /// `a + b` rounded, and its error.
     fn two_sum(&mut self, a: Value, b: Value) -> [Value; 2] {
+        let b = self.apart(a, b);
         let sum = self.real(Op::Add, &[a, b]);
         let other = self.minus(sum, a);
         let first = self.from(Guard::Inner, sum, other);
@@ -125,6 +139,7 @@ impl Exact {
 
     /// `a - b` rounded, and its error.
     fn two_difference(&mut self, a: Value, b: Value) -> [Value; 2] {
+        let b = self.apart(a, b);
         let difference = self.real(Op::Sub, &[a, b]);
         let other = self.minus(difference, a);
         let first = self.from(Guard::Inner, difference, other);
@@ -136,7 +151,7 @@ impl Exact {
     fn two_product(&mut self, a: Value, b: Value) -> [Value; 2] {
         let product = self.real(Op::Mul, &[a, b]);
         let minus = self.real(Op::Neg, &[product]);
-        if self.ones.is_none() {
+        if self.guards.is_none() {
             return [product, self.real(Op::Fma, &[a, b, minus])];
         }
         // In this order every sum is exact.
@@ -167,6 +182,20 @@ impl Exact {
             error = self.plus(Guard::Inner, error, last);
         }
         [product, error]
+    }
+
+    /// The same number, of which no compiler knows what it is made of.
+    fn hidden(&mut self, x: Value) -> Value {
+        let Some(Guards { zero, .. }) = self.guards else { return x };
+        let bits = self.op(Op::Bitcast, Type::U32, &[x]);
+        let bits = self.op(Op::Xor, Type::U32, &[zero, bits]);
+        self.real(Op::Bitcast, &[bits])
+    }
+
+    /// The second of two terms, hidden if both are products, which may share a factor.
+    fn apart(&mut self, a: Value, b: Value) -> Value {
+        let both = self.products.contains(&a) && self.products.contains(&b);
+        if both { self.hidden(b) } else { b }
     }
 
     /// The upper 12 bits of the fraction, and the others.
@@ -202,7 +231,11 @@ impl Exact {
     }
 
     pub fn negative(&mut self, a: Pair) -> Pair {
-        Pair { hi: self.real(Op::Neg, &[a.hi]), lo: self.real(Op::Neg, &[a.lo]), ..a }
+        let [hi, lo] = [a.hi, a.lo].map(|part| self.real(Op::Neg, &[part]));
+        if self.products.contains(&a.hi) {
+            self.products.insert(hi);
+        }
+        Pair { hi, lo, ..a }
     }
 
     pub fn sum(&mut self, a: Pair, b: Pair) -> Pair {
@@ -224,10 +257,12 @@ impl Exact {
             // By a power of two both parts are exact.
             if self.constants.get(&b.hi).is_some_and(|&x| is_power_of_two(x)) && self.is_zero(b.lo) {
                 let [hi, lo] = [a.hi, a.lo].map(|part| self.real(Op::Mul, &[part, b.hi]));
+                self.products.insert(hi);
                 return Pair { hi, lo, ..a };
             }
         }
         let [hi, mut lo] = self.two_product(a.hi, b.hi);
+        self.products.insert(hi);
         for (low, high) in [(b.lo, a.hi), (a.lo, b.hi)] {
             lo = if self.is_zero(low) { lo } else { self.real(Op::Fma, &[low, high, lo]) };
         }
