@@ -298,6 +298,7 @@ fn convolutions() -> Vec<Convolution> {
     let signs = |x: Value, at: Place| {
         x * (1.0 - 2.0 * at.axis_modulo(0, 3).if_less(0.5, 1.0, 0.0)) + Value::from(at.axis(0))
     };
+    let checkered = |x: Value, at: Place| x * (at.axis_modulo(0, 2) + 2.0 * at.axis_modulo(1, 3) + 1.0);
     let mut all = Vec::new();
     for mode in [Mode::Full, Mode::Same, Mode::Valid, Mode::Periodic] {
         for correlate in [false, true] {
@@ -309,9 +310,20 @@ fn convolutions() -> Vec<Convolution> {
             all.push(asked(100, 20).real().on_load(fade).on_store(signs));
             all.push(asked(64, 5).reals(true, false).on_load(odd).on_store(signs));
             all.push(asked(30, 30).on_load(poison));
+            if mode != Mode::Periodic {
+                let cut = asked(300, 9).blocks(64).on_load(fade).on_store(signs);
+                all.push(cut.clone());
+                all.push(cut.real().on_load(poison));
+                let plane = Convolution::new([50, 1, 40], [4, 1, 7])
+                    .mode(mode)
+                    .blocks_of([16, 1, 24])
+                    .batch(2)
+                    .real();
+                let plane = if correlate { plane.correlate() } else { plane };
+                all.push(plane.on_load(checkered).on_store(checkered));
+            }
         }
     }
-    let checkered = |x: Value, at: Place| x * (at.axis_modulo(0, 2) + 2.0 * at.axis_modulo(1, 3) + 1.0);
     all.push(
         Convolution::new([20, 30], [3, 4])
             .real()
@@ -371,11 +383,7 @@ fn a_count_at_the_run_and_the_wrong_function_of_a_convolution() {
 }
 
 #[test]
-fn blocks_and_functions_of_convolutions_refuse_each_other() {
-    let asked = Convolution::new([1000], [9]).on_load(|x, _| x * 2.0);
-    let refused = asked.clone().blocks(128).problems(None).expect_err("there are both");
-    assert!(refused.to_string().contains("function"), "{refused}");
-    assert!(asked.blocks(0).problems(None).is_ok());
+fn functions_of_a_convolution_look_at_what_it_has() {
     let foreign = Convolution::new([1000], [9]).on_store(|x, at| x * at.axis(7)).problems(None);
     assert!(matches!(foreign, Err(CoreError::FunctionDimension { .. })), "{foreign:?}");
 }

@@ -9,18 +9,8 @@ impl Problem {
         if self.functions.is_empty() {
             return Ok(());
         }
-        let would_work = "apply them in passes of their own, or leave the other out";
-        match &self.filter {
-            // An index along blocks is one within a block.
-            Some(filter) if !filter.blocks.is_empty() => {
-                return Err(Error::Together {
-                    one: "functions",
-                    other: "convolutions in blocks",
-                    would_work,
-                });
-            }
-            Some(_) => {}
-            None => self.alone("functions", would_work)?,
+        if self.filter.is_none() {
+            self.alone("functions", "apply them in passes of their own, or leave the other out")?;
         }
         let own: Vec<Dim> = self.kind.dims().map(|(dim, _)| dim).collect();
         let dims = self.transform.iter().chain(&own).chain(&self.batch);
@@ -70,6 +60,8 @@ impl Problem {
             };
             filter.transform = among(&filter.transform, 0, &transform);
             filter.batch = among(&filter.batch, repeated, &batch);
+            let blocks = transform.iter().filter_map(|&(number, _)| filter.blocks.get(number).copied());
+            filter.blocks = blocks.collect();
         }
         self.transform = transform.into_iter().map(|(_, dim)| dim).collect();
         self.batch = batch.into_iter().map(|(_, dim)| dim).collect();

@@ -3,7 +3,7 @@
 //! so are each block's results that wrapping around has spoilt: windows over the index of the whole dimension, to which the
 //! block's number counts.
 
-use crate::error::Error;
+use crate::error::{Error, Side};
 use crate::pass::Window;
 use crate::plan::Plan;
 use crate::problem::{Blocks, Dim, Problem};
@@ -28,6 +28,11 @@ impl Scheduler<'_> {
         let (plans, mut pass) = turned.ok_or_else(|| no_block(blocks, self.limits.name.as_ref()))?;
         let first = problem.batch.len();
         for (d, own) in blocks.iter().enumerate() {
+            if !problem.functions.is_empty() {
+                let dim = &mut pass.batch[first + d];
+                (dim.of, dim.counts, dim.first) =
+                    (Some(d as u16), [own.kept; 2], self.first_of_blocks(d, own));
+            }
             let axes: Vec<u64> = dims.iter().map(|&axis| u64::from(axis == d)).collect();
             let of_all = |weight: u64| {
                 let mut batch = vec![0; pass.batch.len()];
@@ -58,6 +63,16 @@ impl Scheduler<'_> {
         self.passes.push(pass);
         self.finish();
         Ok(plans)
+    }
+
+    /// Which point of the dimension the first block's first one is on both sides, as functions count them, and after how many
+    /// they begin anew. What lies before the first of all is a number too large to be one, which nobody looks at.
+    fn first_of_blocks(&self, d: usize, own: &Blocks) -> [Option<(u32, u32)>; 2] {
+        let n = self.problem.transform[d].n;
+        [(Side::Input, own.before), (Side::Output, own.from)].map(|(side, spoilt)| {
+            let first = self.problem.window(d, side).start.wrapping_sub(spoilt);
+            (first != 0).then_some((first as u32, n as u32))
+        })
     }
 }
 

@@ -44,10 +44,6 @@ impl Convolution {
     ) -> Result<Option<Convolved>, Error> {
         let points = match &self.block {
             Some(points) if points.iter().all(|&points| points == 0) => None,
-            Some(_) if self.has_functions() => {
-                return self.refused("blocks know no functions; leave one or the other out");
-            }
-            None if self.has_functions() => None,
             // There is nothing to transform by less than the whole.
             Some(_) if along.len() > 1 && along.iter().all(|own| own.reach() == 1) => None,
             Some(_) if self.mode == Mode::Periodic => {

@@ -13,7 +13,7 @@ impl Convolution {
     /// `at.batch(1)` kernels. A real point comes as a complex number whose imaginary part is 0, and may become one where the
     /// kernels are complex; the real part of results is taken where these are real.
     ///
-    /// Such a convolution does not go in blocks, and its real images go each by itself, not in pairs.
+    /// Real images of such a convolution go each by itself, not in pairs.
     ///
     /// ```
     /// use warpfft_core::request::Convolution;
@@ -47,11 +47,6 @@ impl Convolution {
     /// What is applied to images and to results, by the indices of their own points; none that is not one.
     pub fn functions(&self) -> [Option<&Function>; 2] {
         self.functions.each_ref().map(|own| own.as_ref().and_then(|found| found.as_ref().ok()))
-    }
-
-    /// Whether there is a function.
-    pub(super) fn has_functions(&self) -> bool {
-        self.functions.iter().any(Option::is_some)
     }
 
     /// The functions as the problem has them, whose indices are those of the points that are transformed.

@@ -1,6 +1,6 @@
 //! Functions on load and store, and windows of real data: each element through the function into an array of our own,
-//! which holds every point, from there through the plan into another, and the results through the other function to where
-//! they belong.
+//! which holds every point, or for a convolution those that its windows show; from there through the plan into another,
+//! and the results through the other function to where they belong.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -51,9 +51,11 @@ impl<T: CpuReal> EndsPlan<T> {
         span::output(problem)?;
         let format = |real| if real { Format::Real } else { Format::Interleaved };
         let [input, output] = problem.kind.reals().map(format);
+        // A filter's blocks lie as windows say, which its plan knows: our array holds what they show.
+        let shown = problem.filter.is_some();
         let mut packed = Problem {
             functions: Default::default(),
-            windows: Vec::new(),
+            windows: if shown { problem.windows.clone() } else { Vec::new() },
             input,
             output,
             input_offset: 0,
@@ -80,11 +82,13 @@ impl<T: CpuReal> EndsPlan<T> {
         let along = |side: Side, at: usize, (n, own): (u64, i64), lengths: &Vec<u64>| {
             let far = stride(lengths, at);
             let point = |index: u64| match at.checked_sub(repeated) {
+                Some(dim) if shown => problem.window(dim, side).point(index, problem.transform[dim].n),
                 Some(dim) => problem.window(dim, side).point(index, lengths[at]),
                 None => index,
             };
             let points: Vec<u64> = (0..n).map(point).collect();
-            let packed = points.iter().map(|point| (point * far) as usize).collect();
+            let held = |(index, &point): (u64, &u64)| (if shown { index } else { point } * far) as usize;
+            let packed = (0..).zip(&points).map(held).collect();
             Along { stride: own as isize, points, packed }
         };
         let [read, written] = &lengths;
