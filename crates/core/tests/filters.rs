@@ -139,6 +139,10 @@ fn what_fits_the_chip_is_one_pass_and_an_image_three() {
     assert_eq!(parts[0].kind, PartKind::Filter);
     assert!(matches!(line[0].src.format, Format::Apart(8192)), "lines of reals go in pairs");
     assert_eq!(line[0].bytes(false), 8 * 8192 * 4, "padding is not read");
+    let weighed = Convolution::new([8192], [129]).blocks(0).real().batch(9);
+    let weighed = passes(weighed.on_load(|x, at| x * (at.axis(0) + at.batch(0))));
+    assert_eq!(weighed.len(), 2, "one of nine goes alone");
+    assert!(matches!(weighed[0].src.format, Format::Apart(8192)), "with functions too");
     let image = passes(Convolution::new([1024, 1024], [9, 9]).mode(Mode::Same).real().batch(2).blocks(0));
     assert_eq!(image.len(), 3);
     assert!(image[0].bytes(true) < 2 * 4 * 1024 * 1200, "rows that are zero are not moved");

@@ -309,6 +309,7 @@ fn convolutions() -> Vec<Convolution> {
             all.push(asked(60, 7).on_load(fade));
             all.push(asked(100, 20).real().on_load(fade).on_store(signs));
             all.push(asked(64, 5).reals(true, false).on_load(odd).on_store(signs));
+            all.push(asked(64, 5).real().on_load(odd).on_store(|x, at| odd(x.clone(), at) * x.norm_sqr()));
             all.push(asked(30, 30).on_load(poison));
             if mode != Mode::Periodic {
                 let cut = asked(300, 9).blocks(64).on_load(fade).on_store(signs);

@@ -31,6 +31,28 @@ impl Functions {
     pub(crate) fn side(&self, writes: bool) -> Option<&Arc<Function>> {
         if writes { self.store.as_ref() } else { self.load.as_ref() }
     }
+
+    /// Of what has one index along a dimension.
+    pub(crate) fn at_index(&self, dim: Option<u16>, index: u64) -> Self {
+        let Some(dim) = dim else { return self.clone() };
+        self.each(|function, _| function.counted(dim, 0, index as u32))
+    }
+
+    /// Of complex numbers of which the real parts alone are the caller's.
+    pub(crate) fn of_reals(&self) -> Self {
+        self.each(|function, _| function.of_reals())
+    }
+
+    /// Of complex numbers whose parts are two reals of the caller's, neighbours along a dimension which counts pairs.
+    pub(crate) fn of_pairs(&self, dim: u16) -> Self {
+        self.each(|function, _| function.of_pairs(Some(dim)))
+    }
+
+    /// With another in place of each; it is told which writes.
+    pub(crate) fn each(&self, other: impl Fn(&Function, bool) -> Function) -> Self {
+        let side = |writes| self.side(writes).map(|function| Arc::new(other(function, writes)));
+        Self { load: side(false), store: side(true) }
+    }
 }
 
 impl Function {

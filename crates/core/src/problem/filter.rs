@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::address::extent;
 use super::blocks::Block;
-use super::{Direction, Kind, Problem, Storage, span};
+use super::{Direction, Format, Kind, Problem, Storage, span};
 use crate::error::{Error, Side};
 
 /// An array of complex factors, interleaved, that a problem multiplies the frequencies of its input by before it
@@ -22,7 +22,8 @@ pub struct Filter {
     pub batch: Vec<i64>,
     /// The factors are the conjugates of what the array holds: a correlation.
     pub conjugate: bool,
-    /// They are the spectra of reals, so that reals stay reals, and two lines of reals may go as one of complex numbers.
+    /// They are the spectra of reals, so that reals stay reals, and two lines of reals may go as one of complex numbers. Of what
+    /// functions make of them the real part counts.
     pub hermitian: bool,
     /// The blocks of each dimension of [`Problem::transform`] by which a convolution goes whose factors are those of a
     /// shorter transform; empty: it is transformed whole.
@@ -46,6 +47,12 @@ impl Problem {
     /// Bytes that the filter must hold.
     pub fn filter_bytes(&self) -> u64 {
         self.filter_span().end * self.precision.complex_bytes()
+    }
+
+    /// Whether reals stay reals on their way through the filter.
+    pub(crate) fn keeps_reals(&self) -> bool {
+        [self.input, self.output] == [Format::Real; 2]
+            && self.filter.as_ref().is_some_and(|filter| filter.hermitian)
     }
 
     pub(super) fn check_filter(&self) -> Result<(), Error> {

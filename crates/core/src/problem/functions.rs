@@ -54,6 +54,9 @@ impl Problem {
         // Those of dimensions to transform, in their order.
         self.windows = order.iter().filter_map(|&number| windows.get(number).copied()).collect();
         self.functions.renumbered(&|dim| order.iter().position(|&own| own == dim));
+        if self.keeps_reals() {
+            self.functions = self.functions.of_reals();
+        }
         if let Some(filter) = &mut self.filter {
             let among = |all: &[i64], from: usize, dims: &[(usize, Dim)]| -> Vec<i64> {
                 dims.iter().filter_map(|&(number, _)| all.get(number - from).copied()).collect()

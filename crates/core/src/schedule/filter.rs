@@ -5,7 +5,7 @@
 //! convolution does (`schedule/convolution.rs`).
 //!
 //! Reals with a filter that keeps reals real go two lines as one complex number: what comes out of the real parts is the
-//! real part of what comes out. Where functions look at them each goes by itself.
+//! real part of what comes out. A function looks at one part after the other.
 
 use crate::cost;
 use crate::error::Error;
@@ -61,10 +61,7 @@ pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, E
 
 /// A problem as complex ones: reals in pairs, and what is left over alone.
 fn parts(problem: &Problem) -> Vec<Problem> {
-    let filter = problem.filter.as_ref();
-    let reals = problem.input == Format::Real && problem.output == Format::Real;
-    let paired = filter.filter(|filter| reals && filter.hermitian && problem.functions.is_empty());
-    let paired = paired.and_then(|filter| {
+    let paired = problem.filter.as_ref().filter(|_| problem.keeps_reals()).and_then(|filter| {
         // A number that each run gives may be odd.
         let shared = |&d: &usize| filter.batch[d] == 0 && !problem.batch[d].at_run;
         // Of an odd number one is left over: of a longer dimension that is less.
@@ -72,14 +69,17 @@ fn parts(problem: &Problem) -> Vec<Problem> {
     });
     let Some(d) = paired else { return vec![problem.clone()] };
     let Dim { n, is, os, .. } = problem.batch[d];
+    let number = (problem.transform.len() + d) as u16;
     let mut pairs = problem.clone();
     pairs.batch[d] = Dim::new(n / 2, 2 * is, 2 * os);
+    pairs.functions = problem.functions.of_pairs(number);
     (pairs.input, pairs.output) = (Format::Apart(is), Format::Apart(os));
     let mut all = vec![pairs];
     if n % 2 == 1 {
         let last = n as i64 - 1;
         let mut alone = problem.clone();
         alone.batch[d].n = 1;
+        alone.functions = problem.functions.at_index(Some(number), n - 1);
         alone.input_offset = alone.input_offset.wrapping_add_signed(last * is);
         alone.output_offset = alone.output_offset.wrapping_add_signed(last * os);
         all.push(alone);

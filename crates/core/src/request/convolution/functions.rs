@@ -11,9 +11,7 @@ impl Convolution {
     /// Applies a function to each point of an image as it is read, in the same pass: a window, a gain. It is called as that of
     /// [`Fft::on_load`](crate::request::Fft::on_load) is; `at.axis` counts points of the image, `at.batch(0)` images and
     /// `at.batch(1)` kernels. A real point comes as a complex number whose imaginary part is 0, and may become one where the
-    /// kernels are complex; the real part of results is taken where these are real.
-    ///
-    /// Real images of such a convolution go each by itself, not in pairs.
+    /// kernels are complex; where they are real, the real part of what the function makes counts.
     ///
     /// ```
     /// use warpfft_core::request::Convolution;

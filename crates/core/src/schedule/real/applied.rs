@@ -2,9 +2,8 @@
 //! function of reals where a pass reads or writes points that carry two of them.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use crate::function::{Function, Functions};
+use crate::function::Functions;
 use crate::pass::{Carry, PassDim};
 use crate::plan::Plan;
 use crate::problem::Dim;
@@ -100,25 +99,6 @@ impl Chain<'_> {
     fn repeated(&self) -> Range<u16> {
         let first = self.problem.transform.len() + self.problem.kind.dims().count();
         first as u16..(first + self.problem.batch.len()) as u16
-    }
-}
-
-impl Functions {
-    /// Of what has one index along a dimension.
-    pub(super) fn at_index(&self, dim: Option<u16>, index: u64) -> Self {
-        let Some(dim) = dim else { return self.clone() };
-        self.each(|function, _| function.counted(dim, 0, index as u32))
-    }
-
-    /// Of complex numbers of which the real parts alone are the caller's.
-    pub(super) fn of_reals(&self) -> Self {
-        self.each(|function, _| function.of_reals())
-    }
-
-    /// With another in place of each; it is told which writes.
-    fn each(&self, other: impl Fn(&Function, bool) -> Function) -> Self {
-        let side = |writes| self.side(writes).map(|function| Arc::new(other(function, writes)));
-        Self { load: side(false), store: side(true) }
     }
 }
 
