@@ -20,6 +20,7 @@
 //! ```
 
 mod carried;
+mod evaluate;
 mod symbol;
 
 use std::fmt::{self, Display};
@@ -174,40 +175,6 @@ impl Function {
             Node::Index { dim, .. } => Some(usize::from(*dim)),
             _ => None,
         })
-    }
-
-    /// What becomes of an element at these indices, computed in `f64`.
-    pub fn evaluate(&self, (re, im): (f64, f64), index: &[u64]) -> (f64, f64) {
-        let mut all: Vec<f64> = Vec::with_capacity(self.nodes.len());
-        for node in &self.nodes {
-            let of = |at: u16| all[usize::from(at)];
-            all.push(match *node {
-                Node::Re => re,
-                Node::Im => im,
-                Node::Index { dim, times, plus, modulo } => {
-                    counted(index[usize::from(dim)], times, plus, modulo) as f64
-                }
-                Node::Const(bits) => f64::from_bits(bits),
-                Node::Unary(Unary::Neg, a) => -of(a),
-                Node::Unary(Unary::Abs, a) => of(a).abs(),
-                Node::Unary(Unary::Sqrt, a) => of(a).sqrt(),
-                Node::Binary(Binary::Add, a, b) => of(a) + of(b),
-                Node::Binary(Binary::Sub, a, b) => of(a) - of(b),
-                Node::Binary(Binary::Mul, a, b) => of(a) * of(b),
-                Node::Binary(Binary::Div, a, b) => of(a) / of(b),
-                Node::Binary(Binary::Min, a, b) => of(a).min(of(b)),
-                Node::Binary(Binary::Max, a, b) => of(a).max(of(b)),
-                Node::IfLess(a, b, yes, no) => {
-                    if of(a) < of(b) {
-                        of(yes)
-                    } else {
-                        of(no)
-                    }
-                }
-            });
-        }
-        let [re, im] = self.results();
-        (all[re], all[im])
     }
 
     /// Writes one real, in parentheses where it stands within another.

@@ -5,9 +5,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use libloading::Library;
-use warpfft_core::problem::{Dim, Direction, Precision, Problem};
+use warpfft_core::problem::{Dim, Direction, Format, Kind, Precision, Problem};
 
-use super::interleaved;
 use super::library::{function, open};
 use crate::error::Error;
 
@@ -142,6 +141,13 @@ impl Drop for FftwPlan {
     }
 }
 
+/// Whether a problem is what we ask of it.
+fn plain(problem: &Problem) -> bool {
+    let formats = [problem.input, problem.output] == [Format::Interleaved; 2];
+    let alone = !problem.is_windowed() && problem.filter.is_none() && problem.functions.is_empty();
+    problem.kind == Kind::Complex && formats && alone && problem.storage == [None; 2]
+}
+
 impl FftwPlan {
     /// A plan, made by trials on two arrays, which are overwritten. In place: the same array twice.
     ///
@@ -149,15 +155,14 @@ impl FftwPlan {
     ///
     /// The arrays hold what the problem spans, in its precision.
     pub unsafe fn new(problem: &Problem, input: *mut c_void, output: *mut c_void) -> Result<Self, Error> {
-        let library = Fftw::get(problem.precision)?;
-        if !interleaved(problem) || problem.is_windowed() || problem.storage != [None; 2] {
+        if !plain(problem) {
             return Err(Error::Unsupported {
                 device: NAME.into(),
-                what: "planar, real or windowed data here, nor data in other types than it computes in"
-                    .into(),
-                would_work: "measure interleaved complex data of f32 or f64".into(),
+                what: "anything but complex transforms of interleaved data, as it is called here".into(),
+                would_work: "measure such a transform, without windows, filters and functions".into(),
             });
         }
+        let library = Fftw::get(problem.precision)?;
         let _one = library.planner.lock().unwrap_or_else(PoisonError::into_inner);
         let started = Instant::now();
         let dims: Vec<IoDim> = problem.transform.iter().map(IoDim::from).collect();

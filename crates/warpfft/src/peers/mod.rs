@@ -6,8 +6,6 @@ pub(crate) mod cufft;
 pub(crate) mod fftw;
 mod library;
 
-use warpfft_core::problem::{Format, Problem};
-
 use crate::device::DeviceKind;
 use crate::error::Error;
 use crate::measure::{Measurement, Timing};
@@ -67,13 +65,11 @@ pub fn available(kind: DeviceKind) -> Vec<(&'static str, Result<String, Error>)>
     }
 }
 
-pub(crate) fn interleaved(problem: &Problem) -> bool {
-    problem.input == Format::Interleaved && problem.output == Format::Interleaved
-}
-
 #[cfg(test)]
 mod tests {
-    use warpfft_core::request::Fft;
+    use std::time::Duration;
+
+    use warpfft_core::request::{Convolution, Fft, Mode};
 
     use super::*;
 
@@ -81,7 +77,7 @@ mod tests {
     fn the_processor_is_timed_beside_fftw_or_says_that_it_is_absent() {
         let problem = Fft::new([8, 8]).batch(3).build().expect("it is possible");
         let plan = crate::Device::cpu().plan(&problem).expect("the processor plans everything");
-        let (measured, peers) = plan.measure_beside_peers(std::time::Duration::ZERO).expect("it is timed");
+        let (measured, peers) = plan.measure_beside_peers(Duration::ZERO).expect("it is timed");
         assert!(measured.transform_seconds > 0.0);
         let [fftw] = &peers[..] else { panic!("{peers:?}") };
         assert_eq!(fftw.library, "FFTW");
@@ -91,6 +87,25 @@ mod tests {
         }
         assert_eq!(available(DeviceKind::Cpu)[0].1.is_ok(), fftw.times.is_ok());
         assert!(available(DeviceKind::Sim).is_empty());
+    }
+
+    #[test]
+    fn what_fftw_does_not_compute_is_not_timed_as_if_it_did() {
+        let cpu = crate::Device::cpu();
+        let line = || Fft::new([16]).batch(3);
+        let convolution = Convolution::new([16], [16]).mode(Mode::Periodic).batch(3).blocks(0);
+        let others = [
+            convolution.problems(None).expect("it is possible").part,
+            line().on_load(|x, _| x * 2.0).build().expect("it is possible"),
+            line().zoom(0.0, 0.5, 7).build().expect("it is possible"),
+        ];
+        for problem in others {
+            let plan = cpu.plan(&problem).expect("the processor plans everything");
+            let (measured, peers) = plan.measure_beside_peers(Duration::ZERO).expect("it is timed");
+            assert!(measured.transform_seconds > 0.0);
+            let refused = |peer: &PeerReport| matches!(peer.times, Err(Error::Unsupported { .. }));
+            assert!(peers.iter().all(refused), "{problem:?}: {peers:?}");
+        }
     }
 
     #[test]

@@ -6,19 +6,23 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use num_complex::Complex;
+use rayon::prelude::*;
 use warpfft_core::error::Side;
-use warpfft_core::function::Function;
 use warpfft_core::problem::{Dim, Format, Growth, Kind, Placement, Problem};
 use warpfft_core::program::Program;
 
 use super::around::Around;
 use super::plan::CpuPlan;
+use super::timing;
 use super::view::View;
 use super::{Cpu, CpuReal, growth};
 use crate::device::backend::{Execute, HostJob};
 use crate::error::Error;
 use crate::measure::{Measurement, Timing};
 use crate::{room, span};
+
+/// Elements that a thread carries at once.
+const ROW: usize = 256;
 
 /// A dimension of a side.
 struct Along {
@@ -49,8 +53,7 @@ impl<T: CpuReal> EndsPlan<T> {
         problem.clone().validated()?;
         span::input(problem)?;
         span::output(problem)?;
-        let format = |real| if real { Format::Real } else { Format::Interleaved };
-        let [input, output] = problem.kind.reals().map(format);
+        let [input, output] = problem.kind.reals().map(format_of);
         // A filter's blocks lie as windows say, which its plan knows: our array holds what they show.
         let shown = problem.filter.is_some();
         let mut packed = Problem {
@@ -105,60 +108,108 @@ impl<T: CpuReal> EndsPlan<T> {
         Ok(Self { cpu: cpu.clone(), problem: problem.clone(), dims, elements, inner, made_for })
     }
 
-    /// An array for a side, of zeros: one or two reals for each element, and how many.
-    fn array(&self, side: Side) -> Result<(usize, Vec<T>), Error> {
+    /// An array for a side, of zeros: one or two reals for each element.
+    fn array(&self, side: Side) -> Result<Vec<T>, Error> {
         let output = usize::from(side == Side::Output);
         let parts = if self.problem.kind.reals()[output] { 1 } else { 2 };
         let reals = self.elements[output].saturating_mul(parts as u64);
         let bytes = reals.saturating_mul(size_of::<T>() as u64);
         room::ask(bytes, "processor")?;
-        let mut array = Vec::new();
-        let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
-        array.try_reserve_exact(reals as usize).map_err(full)?;
-        array.resize(reals as usize, T::default());
-        Ok((parts, array))
+        // Pages are zeroed where they are first touched, by all threads.
+        let full = |()| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
+        bytemuck::allocation::try_zeroed_vec(reals as usize).map_err(full)
     }
 
-    fn applied(function: &Function, x: Complex<T>, index: &[u64]) -> Complex<T> {
-        let (re, im) = function.evaluate((x.re.into(), x.im.into()), index);
-        Complex::new(T::nearest(re), T::nearest(im))
+    /// Carries all elements of a side through its function, from the caller's array to ours or back, by several threads.
+    ///
+    /// # Safety
+    ///
+    /// One view is of the caller's array, which holds what the problem spans, the other of ours; that of where elements go is for
+    /// writing, and nothing else touches either meanwhile.
+    unsafe fn carry(&self, side: Side, from: View<T>, to: View<T>) {
+        let output = side == Side::Output;
+        let functions = &self.problem.functions;
+        let function = if output { &functions.store } else { &functions.load };
+        self.each_row(side, |row| {
+            let [re, im] = &mut row.room.parts;
+            re.clear();
+            im.clear();
+            for (i, &held) in row.held.iter().enumerate() {
+                let (far, near) = (row.place + i as isize * row.stride, (row.packed + held) as isize);
+                // SAFETY: by this function's contract; our array has a place for every point.
+                let x = unsafe { from.get_any(if output { near } else { far }) };
+                re.push(x.re.into());
+                im.push(x.im.into());
+            }
+            if let Some(function) = function {
+                let along = (row.along, row.points);
+                function.evaluate_row(&mut row.room.values, [re, im], &row.room.index, along);
+            }
+            for (i, (&held, (&re, &im))) in row.held.iter().zip(re.iter().zip(im.iter())).enumerate() {
+                let (far, near) = (row.place + i as isize * row.stride, (row.packed + held) as isize);
+                let x = Complex::new(T::nearest(re), T::nearest(im));
+                // SAFETY: as above; no two indices of a validated problem share an element of its output, or of our array.
+                unsafe { to.set_any(if output { far } else { near }, x) };
+            }
+        });
     }
 
-    /// Visits all elements of a side: which points they are along the dimensions to transform, first complex ones, and along
-    /// those to repeat over, their places, and those in our array.
-    fn each(&self, side: Side, mut visit: impl FnMut(&[u64], isize, usize)) {
+    /// Visits all elements of a side, each once, by several threads: in rows along the last dimension.
+    fn each_row(&self, side: Side, visit: impl Fn(&mut Row<'_>) + Sync) {
         let output = usize::from(side == Side::Output);
+        let begin = [self.problem.input_offset, self.problem.output_offset][output] as isize;
         let dims = &self.dims[output];
-        let mut place = [self.problem.input_offset, self.problem.output_offset][output] as isize;
+        // A single element has no dimension.
+        let one = Along { stride: 0, points: vec![0], packed: vec![0] };
+        let (own, outer) = dims.split_last().unwrap_or((&one, &[]));
         // Dimensions to repeat over are the slowest here, and the last where functions count them.
         let repeated = self.problem.batch.len();
         let number = |at: usize| if at < repeated { dims.len() - repeated + at } else { at - repeated };
-        let mut index = vec![0_usize; dims.len()];
-        let mut points = vec![0_u64; dims.len()];
-        dims.iter().enumerate().for_each(|(at, dim)| points[number(at)] = dim.points[0]);
-        let mut packed: usize = dims.iter().map(|dim| dim.packed[0]).sum();
-        loop {
-            visit(&points, place, packed);
-            let next = dims.iter().enumerate().rev().find(|&(at, dim)| {
-                let index = &mut index[at];
-                packed -= dim.packed[*index];
-                *index += 1;
-                let goes_on = *index < dim.packed.len();
-                if goes_on {
-                    place += dim.stride;
-                } else {
-                    place -= (dim.packed.len() as isize - 1) * dim.stride;
-                    *index = 0;
-                }
-                packed += dim.packed[*index];
-                points[number(at)] = dim.points[*index];
-                goes_on
-            });
-            if next.is_none() {
-                return;
+        let along = number(outer.len());
+        let len = own.points.len();
+        let (pieces, rows) = (len.div_ceil(ROW), outer.iter().map(|dim| dim.points.len()).product::<usize>());
+        let least = ROW.div_ceil(len);
+        let all = (0..rows * pieces).into_par_iter().with_min_len(least);
+        all.for_each_init(Room::default, |room, at| {
+            let (mut rest, first) = (at / pieces, at % pieces * ROW);
+            let part = first..len.min(first + ROW);
+            let (mut place, mut packed) = (begin + first as isize * own.stride, 0);
+            room.index.resize(dims.len().max(1), 0);
+            for (at, dim) in outer.iter().enumerate().rev() {
+                let i = rest % dim.points.len();
+                rest /= dim.points.len();
+                room.index[number(at)] = dim.points[i];
+                place += i as isize * dim.stride;
+                packed += dim.packed[i];
             }
-        }
+            let (points, held) = (&own.points[part.clone()], &own.packed[part]);
+            visit(&mut Row { room, along, points, held, place, stride: own.stride, packed });
+        });
     }
+}
+
+/// What a thread keeps from one row to the next.
+#[derive(Default)]
+struct Room {
+    /// Real and imaginary parts of the elements.
+    parts: [Vec<f64>; 2],
+    /// Which point they are along each dimension but that of the row, as functions number them.
+    index: Vec<u64>,
+    values: Vec<f64>,
+}
+
+/// Elements that follow each other along the last dimension of a side.
+struct Row<'a> {
+    room: &'a mut Room,
+    /// The dimension's number, which points of it they are, and where these lie in our array from the row's begin on.
+    along: usize,
+    points: &'a [u64],
+    held: &'a [usize],
+    /// Where the first of them lies in the caller's array, and how far they are apart.
+    place: isize,
+    stride: isize,
+    /// Where the row begins in our array.
+    packed: usize,
 }
 
 impl<T: CpuReal> Execute for EndsPlan<T> {
@@ -166,12 +217,8 @@ impl<T: CpuReal> Execute for EndsPlan<T> {
         growth::of(self.problem.precision)
     }
 
-    fn measure(&self, _timing: Timing) -> Result<Measurement, Error> {
-        Err(Error::Unsupported {
-            device: "the processor".into(),
-            what: "time transforms with functions, or windows of real data".into(),
-            would_work: "measure the transform without them, or on another device".into(),
-        })
+    fn measure(&self, timing: Timing) -> Result<Measurement, Error> {
+        timing::measure::<T>(self, &self.problem, timing)
     }
 
     fn program(&self) -> Option<&Program> {
@@ -186,36 +233,32 @@ impl<T: CpuReal> Execute for EndsPlan<T> {
         if let Some(part) = job.part {
             return Self::new(&self.cpu, &part.problem)?.run(HostJob { part: None, ..job });
         }
-        let (parts, mut packed) = self.array(Side::Input)?;
-        let (written_parts, mut results) = self.array(Side::Output)?;
+        let mut packed = self.array(Side::Input)?;
+        let mut results = self.array(Side::Output)?;
         let [first, second] = job.output;
         let [read, written] = self.problem.stored();
         let source = match job.input {
             Some(planes) => View::<T>::reading(planes, self.problem.input, read),
             None => View::reading([&*first, &*second], self.problem.input, read),
         };
-        self.each(Side::Input, |index, from, at| {
-            // SAFETY: the caller has checked that the arrays hold what the problem spans, and nothing writes to them
-            // meanwhile.
-            let x = unsafe { source.get_any(from) };
-            let load = self.problem.functions.load.as_ref();
-            let x = load.map_or(x, |load| Self::applied(load, x, index));
-            packed[at * parts..][..parts].copy_from_slice(&[x.re, x.im][..parts]);
-        });
+        let [from, to] = self.problem.kind.reals().map(format_of);
+        let ours = View::<T>::writing([bytemuck::cast_slice_mut(&mut packed), &mut []], from, T::STORAGE);
+        // SAFETY: the caller has checked that the arrays hold what the problem spans, and nothing writes to them meanwhile.
+        unsafe { self.carry(Side::Input, source, ours) };
         let planes: [&mut [u8]; 2] = [bytemuck::cast_slice_mut(&mut results), &mut []];
         let input = Some([bytemuck::cast_slice(&packed), &[]]);
         self.inner.run(HostJob { input, filter: job.filter, output: planes, part: None })?;
+        let ours = View::<T>::reading([bytemuck::cast_slice(&results), &[]], to, T::STORAGE);
         let target = View::<T>::writing([first, second], self.problem.output, written);
-        self.each(Side::Output, |index, to, at| {
-            let parts = &results[at * written_parts..][..written_parts];
-            let x = Complex::new(parts[0], parts.get(1).copied().unwrap_or_default());
-            let store = self.problem.functions.store.as_ref();
-            let x = store.map_or(x, |store| Self::applied(store, x, index));
-            // SAFETY: as above; the view is for writing, and this is the only thread.
-            unsafe { target.set_any(to, x) };
-        });
+        // SAFETY: as above; the view of the output is for writing.
+        unsafe { self.carry(Side::Output, ours, target) };
         Ok(())
     }
+}
+
+/// How our arrays keep reals, or complex numbers.
+fn format_of(real: bool) -> Format {
+    if real { Format::Real } else { Format::Interleaved }
 }
 
 /// A plan for a problem with functions, or one of real data with windows.

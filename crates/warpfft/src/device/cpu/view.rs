@@ -95,6 +95,7 @@ impl<T: CpuReal> View<T> {
     /// # Safety
     ///
     /// It lies in the plane, and no thread writes it meanwhile.
+    #[inline]
     unsafe fn read(&self, plane: *mut u8, at: isize) -> T {
         // SAFETY: by this function's contract; planes are aligned for what they keep.
         unsafe {
@@ -113,6 +114,7 @@ impl<T: CpuReal> View<T> {
     /// # Safety
     ///
     /// It lies in the plane, the view is for writing, and no other thread touches it meanwhile.
+    #[inline]
     unsafe fn write(&self, plane: *mut u8, at: isize, x: T) {
         // SAFETY: by this function's contract; planes are aligned for what they keep.
         unsafe {
@@ -127,6 +129,7 @@ impl<T: CpuReal> View<T> {
     }
 
     /// Whether elements are reals.
+    #[inline]
     pub fn is_real(&self) -> bool {
         self.layout == Layout::Reals
     }
@@ -142,6 +145,7 @@ impl<T: CpuReal> View<T> {
     /// # Safety
     ///
     /// The element lies in the array, and no thread writes it meanwhile.
+    #[inline]
     pub unsafe fn get(&self, element: isize) -> Complex<T> {
         let at = element * self.step as isize;
         // SAFETY: by this function's contract.
@@ -154,6 +158,7 @@ impl<T: CpuReal> View<T> {
     ///
     /// The element lies in the array, the view is for writing, and no other thread touches the element
     /// meanwhile.
+    #[inline]
     pub unsafe fn set(&self, element: isize, value: Complex<T>) {
         let at = element * self.step as isize;
         // SAFETY: by this function's contract.
@@ -168,6 +173,7 @@ impl<T: CpuReal> View<T> {
     /// # Safety
     ///
     /// As [`Self::get`].
+    #[inline]
     pub unsafe fn get_real(&self, element: isize) -> T {
         // SAFETY: by this function's contract.
         unsafe { self.read(self.re, element) }
@@ -178,6 +184,7 @@ impl<T: CpuReal> View<T> {
     /// # Safety
     ///
     /// As [`Self::set`].
+    #[inline]
     pub unsafe fn set_real(&self, element: isize, value: T) {
         // SAFETY: by this function's contract.
         unsafe { self.write(self.re, element, value) }
@@ -188,6 +195,7 @@ impl<T: CpuReal> View<T> {
     /// # Safety
     ///
     /// As [`Self::get`].
+    #[inline]
     pub unsafe fn get_any(&self, element: isize) -> Complex<T>
     where
         T: Default,
@@ -207,6 +215,7 @@ impl<T: CpuReal> View<T> {
     /// # Safety
     ///
     /// As [`Self::set`].
+    #[inline]
     pub unsafe fn set_any(&self, element: isize, value: Complex<T>) {
         // SAFETY: by this function's contract.
         unsafe { if self.is_real() { self.set_real(element, value.re) } else { self.set(element, value) } }
