@@ -150,7 +150,7 @@ impl Reference {
 
     /// [`Reference::transform`], and the sum of the squares of as many numbers as it writes, by the mean over all that the
     /// transform has: of those that are wanted, few may cancel, and rounding errors are as large as the others make them.
-    /// 0 where all are wanted, and where a function makes of them what it will.
+    /// Where a function follows, what it writes is taken to be as much larger. 0 where all are wanted.
     pub fn transform_with_size(
         &self,
         index: u64,
@@ -190,19 +190,26 @@ impl Reference {
             }
         }
         let scaled = |z| part(conj_if_inverse(z).scaled(self.scale).round(), self.reals[1]);
-        let mut size = 0.0;
         let some = |&(at, [_, (_, own)]): &(usize, [(usize, Window); 2])| own.len < shape[at] as u64;
-        if self.windows.iter().any(some) && self.functions.store.is_none() {
-            let squares = data.iter().map(|&z| scaled(z).norm_sqr());
-            size = squares.sum::<f64>() / data.len() as f64 * self.writes.len() as f64;
-        }
+        let squares = |data: &[Cdd]| data.iter().map(|&z| scaled(z).norm_sqr()).sum::<f64>();
+        let expected = self.windows.iter().any(some).then(|| squares(&data) / data.len() as f64);
         for &(at, [_, own]) in &self.windows {
             data = window::kept(&data, &mut shape, at, own);
         }
+        let shown = expected.map(|mean| [mean * self.writes.len() as f64, squares(&data)]);
         let stored = |(point, (at, z)): (usize, (&i64, Cdd))| {
             ((to + at) as u64, part(applied(1, &shape, point, scaled(z)), self.reals[1]))
         };
-        (self.writes.iter().zip(data).enumerate().map(stored).collect(), size)
+        let written: Vec<(u64, Complex<f64>)> =
+            self.writes.iter().zip(data).enumerate().map(stored).collect();
+        let size = match shown {
+            Some([expected, before]) if self.functions.store.is_some() && before > 0.0 => {
+                written.iter().map(|(_, z)| z.norm_sqr()).sum::<f64>() * expected / before
+            }
+            Some([expected, _]) => expected,
+            None => 0.0,
+        };
+        (written, size)
     }
 
     /// Indices of what a transform has in memory as its point so many on one of its sides: which of the transform's points it is

@@ -1,6 +1,7 @@
 //! Tests of the complex reference.
 
 use super::*;
+use crate::error::Side;
 use crate::request::{Fft, Norm};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
@@ -135,4 +136,24 @@ fn errors_are_measured_as_they_say() {
     assert_eq!(relative_l2(&[z(1.0, 0.0)], &[z(0.0, 0.0)]), f64::INFINITY);
     assert_eq!(relative_l2(&[], &[z(0.0, 0.0)]), f64::INFINITY);
     assert!(relative_l2(&[z(f64::NAN, 0.0)], &[z(1.0, 0.0)]).is_nan());
+}
+
+#[test]
+fn few_results_that_cancel_are_as_large_as_what_they_are_of() {
+    // Nearly all of it lies in frequency 0, which is not wanted.
+    let x: Vec<Complex<f64>> = random(8, 3).into_iter().map(|z| z * 1e-3 + 1.0).collect();
+    let asked = || Fft::new([8]).window(Side::Output, 0, Window::new(2, 3));
+    let size = |fft: Fft| {
+        let problem = fft.build().expect("it is possible");
+        let (written, size) = Reference::new(&problem).transform_with_size(0, |at| x[at as usize]);
+        (written.iter().map(|(_, z)| z.norm_sqr()).sum::<f64>(), size)
+    };
+    let (written, mean) = size(asked());
+    assert!(written < 1e-3 && (mean - 64.0 / 8.0 * 3.0).abs() < 0.5, "{written} {mean}");
+    let (after, expected) = size(asked().on_store(|x, _| x * 2.0));
+    assert!(
+        (after / written - 4.0).abs() < 1e-9 && (expected / mean - 4.0).abs() < 1e-9,
+        "{after} {expected}"
+    );
+    assert_eq!(size(Fft::new([8]).on_store(|x, _| x * 2.0)).1, 0.0);
 }
