@@ -9,11 +9,11 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use warpfft::core::Error as CoreError;
 use warpfft::core::function::{Place, Real, Value};
-use warpfft::core::problem::{Dim, Format, Precision, Problem, RealKind};
+use warpfft::core::problem::{Dim, Filter, Format, Precision, Problem, RealKind};
 use warpfft::core::program::Compiled;
 use warpfft::core::request::{Convolution, Fft, Mode};
 use warpfft::core::target::Limits;
-use warpfft::{Device, DeviceKind, Error};
+use warpfft::{Complex, Device, DeviceKind, Error};
 
 fn hold(device: &Device, asked: &Fft) {
     for precision in [Precision::F32, Precision::F64] {
@@ -380,6 +380,34 @@ fn a_count_at_the_run_and_the_wrong_function_of_a_convolution() {
         let mut plain = vec![0.0_f32; 200];
         other.run_host_batch(4, &images, &spectrum, &mut plain).expect("all");
         assert!((plain[199] - images[199]).abs() < 1e-3 && (results[149] - plain[149]).abs() > 1.0);
+    }
+}
+
+#[test]
+fn reals_that_stay_reals_have_no_imaginary_parts_whoever_asks() {
+    let made = |x: Value, _: Place| Value::new(x.re.clone(), x.re * 3.0);
+    let asked = Fft::new([64]).batch(3).on_load(made).on_store(|x, _| x.norm_sqr());
+    let filter = Filter {
+        offset: 0,
+        transform: vec![1],
+        batch: vec![0],
+        conjugate: false,
+        hermitian: true,
+        blocks: Vec::new(),
+    };
+    // Not brought to its canonical form by its caller.
+    let [input, output] = [Format::Real; 2];
+    let problem =
+        Problem { input, output, filter: Some(filter), ..asked.build().expect("functions of lines") };
+    let images: Vec<f32> = (0..192).map(|i| (i % 17) as f32 / 16.0 - 0.5).collect();
+    let factors = vec![Complex::new(1.0_f32 / 64.0, 0.0); 64];
+    for device in devices() {
+        let plan = device.plan(&problem).unwrap_or_else(|error| panic!("{device:?}: {error}"));
+        let mut found = vec![0.0_f32; 192];
+        plan.run_filtered(&images, &factors, &mut found).expect("it runs");
+        for (at, (&got, &x)) in found.iter().zip(&images).enumerate() {
+            assert!((got - x * x).abs() < 1e-5, "{device:?} {at}: {got} for {}", x * x);
+        }
     }
 }
 

@@ -49,8 +49,8 @@ pub(super) struct EndsPlan<T> {
 
 impl<T: CpuReal> EndsPlan<T> {
     pub fn new(cpu: &Cpu, problem: &Problem) -> Result<Self, Error> {
-        // What follows walks the problem's elements through raw places.
-        problem.clone().validated()?;
+        // What follows walks the problem's elements through raw places, and applies functions as the canonical form has them.
+        let problem = &problem.clone().validated()?;
         span::input(problem)?;
         span::output(problem)?;
         let [input, output] = problem.kind.reals().map(format_of);
