@@ -13,6 +13,7 @@ use crate::problem::Precision;
 
 use super::dealt::Reflected;
 use super::digits::Digits;
+use super::exchange;
 use super::layout::Layout;
 use super::tile::Tile;
 use super::{Held, Lowering};
@@ -47,7 +48,7 @@ pub struct Cut {
     pub before: usize,
     /// Digit that spells it afterwards, transformed by then.
     pub after: usize,
-    /// The stage that the exchange stands before: as stages come in the order of their digits, also its digit.
+    /// How many stages the exchange stands behind.
     pub stage: usize,
 }
 
@@ -165,13 +166,13 @@ impl Lowering<'_> {
 
     /// The layout in which the tile is read after the exchange between blocks: as the stage before left it, with
     /// the digit that spelled the rank in its registers. A thread then reads what threads of its own number wrote.
-    pub(super) fn remote_layout(&self, from: &Layout, cut: Cut) -> Layout {
-        let registers = self.digits.parts(Some(cut.stage));
+    pub(super) fn remote_layout(&self, from: &Layout, cut: Cut, register: usize) -> Layout {
+        let registers = self.digits.parts(Some(register));
         let kept = from.fastest().into_iter().filter(|&d| !registers.contains(&Some(d)));
         let low = from.register.filter(|&d| d != cut.after);
         let late = Some(cut.before).filter(|_| !registers.contains(&Some(cut.before)));
         let order = kept.chain(low).chain(late).collect();
-        Layout { register: Some(cut.stage), order, block: Some(cut.after), pair: None }
+        Layout { register: Some(register), order, block: Some(cut.after), pair: None }
     }
 
     /// Moves the tile between the blocks of the cluster. The digit in the registers, or its upper part, becomes the
@@ -184,14 +185,12 @@ impl Lowering<'_> {
             self.announce_room(&sums);
         }
         self.await_room();
-        // Packed: threads of one number write and read in the same order, which no bank minds.
-        let mut strides = vec![0; self.digits.all.len()];
-        let mut len = 1;
-        for &d in to.order.iter().chain(self.digits.parts(to.register).iter().flatten()) {
-            strides[d] = 2 * len;
-            len *= i64::from(self.digits.all[d].size);
-        }
-        self.b.grow_shared(tile, 2 * len as u32);
+        let bytes = self.pass.precision.complex_bytes();
+        let most = u64::from(self.shared_limit) / bytes;
+        let shared = exchange::between(&self.digits, from, to, (self.threads.count, bytes, most as u32));
+        self.conflicts = self.conflicts.max(shared.conflicts);
+        let strides: Vec<i64> = shared.strides.iter().map(|stride| 2 * stride).collect();
+        self.b.grow_shared(tile, 2 * shared.len);
         self.exchanges += 1;
         let ranks = self.digits.weights(|_| 0);
         let ranks: Vec<i64> = (0..ranks.len()).map(|d| i64::from(d == cut.after)).collect();

@@ -319,14 +319,12 @@ impl<'a> Lowering<'a> {
         let mut current = from;
         for (i, &stage) in stages.iter().enumerate() {
             let layout = self.stage_layout(stages, i, &current, store);
-            if let Some(cut) = cut.filter(|cut| cut.stage == i) {
-                let layout = self.remote_layout(&current, cut);
+            if cut.is_some_and(|cut| cut.stage == i) {
                 held = self.remote_exchange(&held, &current, &layout);
-                current = layout;
             } else if layout != current {
                 held = self.exchange(&held, &current, &layout);
-                current = layout;
             }
+            current = layout;
             if cut.is_some_and(|cut| cut.stage == i + 1) {
                 self.announce_early(&held);
             }
@@ -348,7 +346,11 @@ impl<'a> Lowering<'a> {
     fn stage_layout(&self, stages: &[Stage], i: usize, current: &Layout, store: &Layout) -> Layout {
         let own = Some(self.register(stages[i]));
         let last = i + 1 == stages.len();
-        let block = self.cluster.as_ref().map(|cluster| cluster.cut.block(i));
+        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
+        if let Some(cut) = cut.filter(|cut| cut.stage == i) {
+            return self.remote_layout(current, cut, self.register(stages[i]));
+        }
+        let block = cut.map(|cut| cut.block(i));
         let [low, high] = self.digits.parts(own);
         let leaves_so = last && store.pair.is_some() && store.register == own;
         let stays = current.pair.is_some() && current.register == own && !(leaves_so && i > 0);

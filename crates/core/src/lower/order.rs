@@ -3,7 +3,8 @@
 //! Stages of different axes touch different digits, so they may come in any order in which those of each axis follow each
 //! other. Each but the first wants an exchange, and so does the way out where the registers of the last one hold neighbours
 //! in memory: 100 x 100 points in stages of ten by ten take four exchanges axis by axis, and three where the first axis
-//! ends last. Such orders may meet more bank conflicts, so that they are counted as well.
+//! ends last. Such orders may meet more bank conflicts, so that they are counted as well. In a cluster those behind the
+//! exchange between blocks may come in any such order: what stands before it decides which digits spell blocks.
 
 use super::exchange;
 use super::layout::Layout;
@@ -41,15 +42,15 @@ impl Lowering<'_> {
     fn best_order(&self) -> Vec<Stage> {
         let usual = self.stages.clone();
         let several = self.digits.stages.iter().filter(|own| !own.is_empty()).count() > 1;
-        // What blocks of a cluster send each other goes by the order of axes.
-        if self.cluster.is_some() || self.convolves_in_place() || !several {
+        if self.convolves_in_place() || !several {
             return usual;
         }
+        let fixed = self.cluster.as_ref().map_or(0, |cluster| cluster.cut.stage);
         let exchanges = |path: &[Layout]| path.windows(2).filter(|pair| pair[0] != pair[1]).count();
         let mut all: Vec<(Vec<Stage>, Vec<Layout>)> = Vec::new();
         let counts: Vec<usize> = self.digits.stages.iter().map(Vec::len).collect();
         orders(&counts, &mut vec![0; counts.len()], &mut Vec::new(), &mut |order| {
-            if all.len() < MOST {
+            if all.len() < MOST && order[..fixed] == usual[..fixed] {
                 all.push((order.to_vec(), self.path(order)));
             }
         });
@@ -74,8 +75,9 @@ impl Lowering<'_> {
         let sources = self.digits.weights(|digit| digit.is);
         let destinations = self.digits.weights(|digit| digit.os);
         let [first, last] = [stages.first(), stages.last()].map(|stage| stage.map(|own| self.register(*own)));
-        let store = self.edge_layout(last, None, &destinations, true);
-        let mut path = vec![self.edge_layout(first, None, &sources, false)];
+        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
+        let store = self.edge_layout(last, cut.map(|cut| cut.after), &destinations, true);
+        let mut path = vec![self.edge_layout(first, cut.map(|cut| cut.before), &sources, false)];
         for i in 0..stages.len() {
             let next = self.stage_layout(stages, i, &path[i], &store);
             path.push(next);
@@ -100,7 +102,13 @@ impl Lowering<'_> {
         let most = (u64::from(self.shared_limit) / bytes) as u32;
         let exchanges = path.windows(2).filter(|pair| pair[0] != pair[1]);
         let conflicts = |pair: &[Layout]| {
-            exchange::choose(&self.digits, &pair[0], &pair[1], self.threads.count, bytes, most).conflicts
+            let bounds = (self.threads.count, bytes, most);
+            let shared = if pair[0].block == pair[1].block {
+                exchange::choose(&self.digits, &pair[0], &pair[1], bounds)
+            } else {
+                exchange::between(&self.digits, &pair[0], &pair[1], bounds)
+            };
+            shared.conflicts
         };
         exchanges.map(conflicts).sum()
     }
