@@ -61,14 +61,23 @@ pub(super) fn share(need: &Need, threads: u32, most: u32, limits: &Limits) -> Op
 ///
 /// Planes and volumes that no block holds wait less, since their loads are under way before they meet (`docs/notes/clusters.md`):
 /// 256^2 and 32^3 took 1.11 and 1.04 copies, in f64 128^2, 256^2 and 32^3 1.08, 1.41 and 1.17, where 1.35 and 1.20, 1.27, 1.75
-/// and 1.39 were expected. Blocks beyond 80 KB leave no room for others: 400^2 took 2.5 copies on an H100 where two passes in
-/// one launch took 1.47.
+/// and 1.39 were expected. Since their stages come in the order with the fewest exchanges 390 ways to share 40 shapes took 0.13 less
+/// than was expected, large blocks more (`docs/notes/stage-order.md`). Blocks beyond 80 KB leave no room for others: 400^2 took 2.5
+/// copies on an H100 where two passes in one launch took 1.47.
 pub(super) fn hand_over(cluster: u32, stages: usize, uneven: usize, block_bytes: u64, planes: bool) -> f64 {
     let size = (f64::from(cluster) / 4.0).log2().max(0.0);
     let large = (block_bytes as f64 / 32768.0).log2().max(0.0);
     let (start, large) =
-        if planes { (-0.07, 0.1 * large + 0.4 * (large - 1.2).max(0.0)) } else { (0.03, 0.26 * large) };
+        if planes { (-0.19, 0.25 * large + 0.4 * (large - 1.2).max(0.0)) } else { (0.03, 0.26 * large) };
     start + 0.077 * size + large + 0.027 * stages as f64 + 0.09 * uneven as f64
+}
+
+/// Copies that planes and volumes beyond what a block holds take more where a thread holds few numbers, and less where it holds many,
+/// for which a block has fewer threads that wait for each other: 40^3 by ten blocks took 1.42 copies with 40 points in a thread, 1.61
+/// with 20. Of doubles more than 16 gain nothing: 256^2 took 1.41 with 16 and 1.44 with 32.
+pub(super) fn held_planes(per_thread: u32, words: f64) -> f64 {
+    let most = if words > 1.0 { 0.0 } else { 1.0 };
+    -0.16 * (f64::from(per_thread) * words / 32.0).log2().clamp(-2.0, most)
 }
 
 /// What it adds beyond that to a line where the number of blocks is no power of two, so that rows start anywhere in lines. Fitted

@@ -103,6 +103,7 @@ impl Model<'_> {
                     1 => cluster::crowded_line(took.per_thread, self.is_short_of_registers(threads, took)),
                     _ => cluster::crowded_planes(took.per_thread),
                 }
+                + if planes { cluster::held_planes(took.per_thread, words) } else { 0.0 }
                 + cluster::folds(self.folds, (self.axes > 1, self.several), self.cluster, took.blocks)
         } else {
             let plane =
