@@ -179,10 +179,12 @@ impl Wisdom {
 
     /// The recipe for a problem on a device of that name; where there is none, that for the nearest number of the
     /// same transforms, if it is alike to a device with these limits: both fill it, or they differ less than
-    /// twofold. It may be one that the compiler does not offer for this problem.
+    /// twofold; and where there is none either, what there is for the same problem without its functions, of as many as a
+    /// run may ask for. It may be one that the compiler does not offer for this problem.
     pub fn recipe_near(&self, device: &str, limits: &Limits, problem: &Problem) -> Option<Recipe> {
         self.recipe(device, problem)
             .or_else(|| near::nearest(&self.entries, device, limits, problem).and_then(understood))
+            .or_else(|| self.recipe_near(device, limits, &near::plain(problem)?))
     }
 
     /// What devices use that were given nothing else: the file in the environment over what comes with this crate.

@@ -1,8 +1,10 @@
 //! Entries for another number of the same transforms. What is the fastest for many is so for any number that fills the
-//! device as well; below that it changes with the number, though not soon.
+//! device as well; below that it changes with the number, though not soon. And for the same transforms without what a kernel
+//! does beside them.
 
 use std::collections::BTreeMap;
 
+use warpfft_core::function::Functions;
 use warpfft_core::problem::Problem;
 use warpfft_core::target::Limits;
 
@@ -39,4 +41,15 @@ pub(super) fn nearest<'a>(
         .take_while(|((own, key), _)| own == device && key.starts_with(&family.before))
         .filter_map(|((_, key), entry)| Some((apart(family.count_of(key)?)?, entry)));
     known.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, entry)| entry)
+}
+
+/// A problem without its functions, and with a number that runs do not change; `None` if it has neither.
+pub(super) fn plain(problem: &Problem) -> Option<Problem> {
+    if problem.functions.is_empty() && problem.at_run().is_none() {
+        return None;
+    }
+    let mut plain = problem.clone();
+    plain.functions = Functions::default();
+    plain.batch.iter_mut().for_each(|dim| dim.at_run = false);
+    plain.validated().ok()
 }

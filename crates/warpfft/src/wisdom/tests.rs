@@ -242,6 +242,24 @@ fn the_nearest_number_that_is_alike_is_found() {
 }
 
 #[test]
+fn what_is_done_beside_a_transform_follows_its_recipe() {
+    let asked = Fft::new([1000]).batch(5000);
+    let entry = entry_of("simulated h200", &many(1000, 5000), 2);
+    let told = Device::sim(Limits::h200()).with_wisdom(wisdom(std::slice::from_ref(&entry)));
+    let [halved, any, both] = [
+        asked.clone().on_load(|x, _| x * 0.5),
+        asked.clone().any_batch(),
+        asked.clone().any_batch().on_store(|x, _| x.conj()),
+    ];
+    for asked in [asked.clone(), halved, any, both] {
+        let problem = asked.build().expect("it is possible");
+        assert_eq!(told.recipe(&problem), Ok(entry.recipe().ok()), "{problem:?}");
+    }
+    let other = asked.in_place().on_load(|x, _| x * 0.5).build().expect("it is possible");
+    assert_eq!(told.recipe(&other), Ok(None));
+}
+
+#[test]
 fn numbers_of_real_transforms_are_alike_as_those_of_complex_ones() {
     type Kinds = fn(Fft) -> Fft;
     let kinds: [Kinds; 3] = [Fft::r2c, Fft::c2r, |fft| fft.r2r([RealKind::Dct2])];
