@@ -149,7 +149,7 @@ fn exchanges_never_put_two_elements_at_one_address() {
         let threads = rng.random_range(1..=256);
         let elements = digits.elements();
         let max_len = elements + rng.random_range(0..elements);
-        let shared = exchange::choose(&digits, &write, &read, threads, 8, max_len);
+        let shared = exchange::choose(&digits, &write, &read, (threads, 8, max_len));
         assert!(shared.len <= max_len, "{} elements where {max_len} fit", shared.len);
         let addresses: HashSet<i64> = (0..elements)
             .map(|index| {
