@@ -164,8 +164,9 @@ impl Lowering<'_> {
         self.cluster = Some(Cluster { cut, size, tile, filled, free, met: false, announced: false });
     }
 
-    /// The layout in which the tile is read after the exchange between blocks: as the stage before left it, with
-    /// the digit that spelled the rank in its registers. A thread then reads what threads of its own number wrote.
+    /// The layout in which the tile is read after the exchange between blocks: as the stage before left it, with the digit of the
+    /// next stage in its registers. Where that is the digit that spelled the rank, a thread reads what threads of its own
+    /// number wrote.
     pub(super) fn remote_layout(&self, from: &Layout, cut: Cut, register: usize) -> Layout {
         let registers = self.digits.parts(Some(register));
         let kept = from.fastest().into_iter().filter(|&d| !registers.contains(&Some(d)));
