@@ -94,7 +94,7 @@ fn rows_that_fill_more_than_half_the_registers() {
         (&[20_000], Precision::F32, &one, 1),
         (&[20_480], Precision::F32, &one, 1),
         (&[27, 27, 27], Precision::F32, &alone, 1),
-        (&[27, 27, 27], Precision::F32, &one, 3),
+        (&[27, 27, 27], Precision::F32, &one, 9),
         (&[10_000], Precision::F64, &one, 1),
         (&[96, 96], Precision::F64, &alone, 1),
         (&[96, 96], Precision::F64, &one, 4),
