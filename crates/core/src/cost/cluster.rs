@@ -61,8 +61,8 @@ pub(super) fn share(need: &Need, threads: u32, most: u32, limits: &Limits) -> Op
 ///
 /// Planes and volumes that no block holds wait less, since their loads are under way before they meet (`docs/notes/clusters.md`):
 /// 256^2 and 32^3 took 1.11 and 1.04 copies, in f64 128^2, 256^2 and 32^3 1.08, 1.41 and 1.17, where 1.35 and 1.20, 1.27, 1.75
-/// and 1.39 were expected. Since their stages come in the order with the fewest exchanges 390 ways to share 40 shapes took 0.13 less
-/// than was expected, large blocks more (`docs/notes/stage-order.md`). Blocks beyond 80 KB leave no room for others: 400^2 took 2.5
+/// and 1.39 were expected. Since their stages come in the order with the fewest exchanges 389 ways to share 32 of them took 0.13 less
+/// than was expected in the mean, by large blocks not so (`docs/notes/stage-order.md`). Blocks beyond 80 KB leave no room for others: 400^2 took 2.5
 /// copies on an H100 where two passes in one launch took 1.47.
 pub(super) fn hand_over(cluster: u32, stages: usize, uneven: usize, block_bytes: u64, planes: bool) -> f64 {
     let size = (f64::from(cluster) / 4.0).log2().max(0.0);
