@@ -9,10 +9,11 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use warpfft::core::Error as CoreError;
+use warpfft::core::kernel::{Block, Op};
 use warpfft::core::problem::{Dim, Direction, Filter, Format, Kind, Placement, Precision, Problem, RealKind};
 use warpfft::core::request::{Convolution, Fft, Mode};
 use warpfft::core::target::Limits;
-use warpfft::{Complex, ConvolutionPlan, Device, DeviceKind, Error};
+use warpfft::{Complex, ConvolutionPlan, Device, DeviceKind, Error, Plan};
 
 /// Runs a plan with that count; says what is wrong.
 fn hold(device: &Device, problem: &Problem, counts: &[u64]) {
@@ -98,6 +99,96 @@ fn transforms_of_several_passes() {
     let small = Device::sim(Limits::webgpu_min());
     for device in devices().into_iter().chain([small]) {
         hold_some(&device, &all);
+    }
+}
+
+/// Whether such an operation is anywhere in a block of code.
+fn has(block: &Block, wanted: &impl Fn(Op) -> bool) -> bool {
+    let mut insts = block.insts.iter();
+    insts.any(|inst| wanted(inst.op) || inst.blocks.iter().any(|inner| has(inner, wanted)))
+}
+
+/// What a block asks for ahead of others must not lie beyond the count: the simulator's arrays end there.
+#[test]
+fn slabs_asked_for_ahead() {
+    let few = Limits { multiprocessors: 1, ..Limits::h200() };
+    let device = Device::sim(few.clone());
+    let apart = Device::sim(Limits { max_cluster: 1, ..few });
+    let asks = |op: Op| matches!(op, Op::BulkPrefetch { .. });
+    let mut several = false;
+    for (device, fft, most) in [
+        (&device, Fft::new([1 << 14]), 7),
+        (&device, Fft::new([128, 128]).inverse(), 6),
+        (&device, Fft::new([1204]).r2c(), 40),
+        // A cluster of blocks; tiles of several.
+        (&device, Fft::new([1 << 15]), 5),
+        (&device, Fft::new([759]).f64(), 20),
+        // The second pass walks back.
+        (&apart, Fft::new([1 << 17]), 3),
+    ] {
+        let problem = asked(fft.batch(most));
+        let plan = device.plan(&problem).expect("it has a plan");
+        let kernels = &plan.program().expect("it has one").kernels;
+        assert!(kernels.last().is_some_and(|last| has(&last.body, &asks)), "{problem:?} asks for nothing");
+        several |= kernels.iter().any(|kernel| kernel.at_run.is_some_and(|at_run| at_run.step > 1));
+        hold(device, &problem, &counts(most));
+    }
+    assert!(several);
+}
+
+/// Blocks that wait for each other, whose last is the count's: fewer items than the first pass is ahead, as many, and more.
+#[test]
+fn launches_that_two_passes_share() {
+    let waits = |op: Op| op == Op::CounterWait;
+    let shared = |plan: &Plan| {
+        let program = plan.program().expect("it has one");
+        program.kernels.iter().any(|kernel| kernel.at_run.is_some() && has(&kernel.body, &waits))
+    };
+    let small = Limits {
+        name: "few blocks that hold little".into(),
+        shared_bytes: 2048 + 128,
+        max_threads: 64,
+        max_cluster: 1,
+        multiprocessors: 1,
+        l2_bytes: 160 << 10,
+        ..Limits::h200()
+    };
+    let device = Device::sim(small);
+    let lines = |n: u64| Fft::new([n]).batch(19);
+    let mut all = vec![
+        lines(1024),
+        lines(1024).in_place(),
+        lines(900).inverse(),
+        lines(1080).planar(),
+        lines(1024).f64(),
+        Fft::new([32, 32]).batch(23),
+        Fft::new([8, 8, 32]).batch(17).in_place(),
+        Fft::new([30, 50]).batch(19).f64(),
+        Fft::new([30, 64]).r2c().batch(23),
+        Fft::new([30, 64]).c2r().batch(23),
+        // Lines within the counted ones are items too.
+        Fft::axes([9, 3, 1024], [2]),
+        // Columns, whose neighbours are counted or are not.
+        Fft::guru(&[Dim::new(1024, 1, 1)], &[Dim::new(7, 3 * 1024, 1024), Dim::new(3, 1024, 7 * 1024)]),
+    ];
+    all.retain(|fft| {
+        let problem = asked(fft.clone());
+        let plan = device.plan(&problem).expect("it has a plan");
+        let most = problem.at_run().expect("it is counted").n;
+        hold(&device, &problem, &(1..=most).collect::<Vec<_>>());
+        shared(&plan)
+    });
+    assert!(all.len() >= 10, "only {all:?} share a launch");
+    // Without a device there is nothing that these could be run on in good time.
+    let large = [&[1 << 18][..], &[1 << 16], &[512, 512], &[256, 256], &[64, 64, 64], &[1 << 14]];
+    for device in devices().into_iter().filter(|device| device.kind() == DeviceKind::Cuda) {
+        for shape in large {
+            let points: u64 = shape.iter().product();
+            let most = (100_u64 << 20) / (8 * points);
+            hold(&device, &asked(Fft::new(shape).batch(most)), &[1, 2, 5, most / 2 + 1, most]);
+            hold(&device, &asked(Fft::new(shape).batch(most).in_place().f64()), &[1, most / 3, most]);
+            hold(&device, &asked(Fft::new(shape).r2c().batch(most)), &[1, most / 3, most]);
+        }
     }
 }
 

@@ -13,6 +13,9 @@ use crate::target::Limits;
 use super::digits::Digits;
 use super::tile::Tile;
 use super::{Lowering, Slot};
+use work::Work;
+
+mod work;
 
 /// Words from one counter to the next: each lies in a cache line of its own.
 pub const COUNTER_WORDS: u32 = 32;
@@ -58,30 +61,6 @@ pub struct Fused {
     pub exchanges: [u32; 2],
 }
 
-/// Tiles and items of both passes.
-struct Work {
-    /// Tiles of an item in each pass.
-    tiles: [u64; 2],
-    items: u64,
-    ahead: u64,
-}
-
-impl Work {
-    fn of(passes: [&Pass; 2], tiles: [&Tile; 2], ring: &Ring) -> Self {
-        let count = |i: usize, item: bool| -> u64 {
-            let dims = passes[i].batch.iter().zip(&tiles[i].batch);
-            let dims = dims.filter(|(dim, _)| numbers_items(dim, i == 0) == item);
-            dims.map(|(dim, &held)| dim.n.div_ceil(held)).product()
-        };
-        let items = count(0, true);
-        Self { tiles: [count(0, false), count(1, false)], items, ahead: u64::from(ring.ahead).min(items) }
-    }
-
-    fn blocks(&self) -> u64 {
-        self.items * (self.tiles[0] + self.tiles[1])
-    }
-}
-
 /// Blocks of a launch of two passes.
 pub fn blocks(passes: [&Pass; 2], tiles: [&Tile; 2], ring: &Ring) -> u64 {
     Work::of(passes, tiles, ring).blocks()
@@ -117,6 +96,9 @@ pub fn lower(passes: [&Pass; 2], tiles: [&Tile; 2], ring: &Ring, limits: &Limits
     let work = Work::of(passes, tiles, ring);
     let mut b = Builder::new(name, tiles[0].threads, work.blocks());
     b.min_blocks(cost::fused::told(passes, tiles, limits));
+    if let Some(at_run) = work.part_of_launch() {
+        b.at_run(at_run);
+    }
     let mut lowering = Lowering::new(b, passes[0], tiles[0], limits);
     lowering.shared_limit -= TICKET_BYTES;
     let counters = lowering.declare_fused(passes, ring);
@@ -124,10 +106,6 @@ pub fn lower(passes: [&Pass; 2], tiles: [&Tile; 2], ring: &Ring, limits: &Limits
     let place = lowering.own_place(counters, told, &work);
     let found = lowering.tiles_at(place, passes, tiles, &work, ring, counters);
     lowering.fused(found)
-}
-
-fn firsts_of(work: &Work) -> u32 {
-    work.tiles[0] as u32
 }
 
 /// A kernel that makes the counters ready.
@@ -179,27 +157,27 @@ impl<'a> Lowering<'a> {
         counters: Space,
     ) -> [(f64, u32); 2] {
         let b = &mut self.b;
-        let head = b.u32((work.ahead * work.tiles[0]) as u32);
-        let main = ((work.items - work.ahead) * (work.tiles[0] + work.tiles[1])) as u32;
+        let head = work.head(b);
         // A place in the steps of both passes, the item's number in these, and the place in its step.
-        let step = (work.tiles[0] + work.tiles[1]) as u32;
+        let step = work.step() as u32;
         let most = work.blocks() - 1;
         let since = b.sub(place, head);
         let number = b.div_const(since, step, most);
         let within = b.rem_const(since, step, most);
-        let [end, firsts] = [main, work.tiles[0] as u32].map(|bound| b.u32(bound));
+        let end = work.main(b);
+        let [firsts, seconds] = work.tiles.map(|tiles| tiles as u32);
+        let bound = b.u32(firsts);
         let early = b.cmp(Cmp::Lt, place, head);
         let inside = b.cmp(Cmp::Lt, since, end);
-        let own = b.cmp(Cmp::Lt, within, firsts);
+        let own = b.cmp(Cmp::Lt, within, bound);
         let own = b.binary(Op::And, inside, own);
         let first = b.binary(Op::Or, early, own);
         let yes = b.bool(true);
         let second = b.binary(Op::Xor, first, yes);
 
         b.open_branch();
-        let [item, tile] =
-            [b.div_const(place, firsts_of(work), most), b.rem_const(place, firsts_of(work), most)];
-        let later = b.add_const(number, work.ahead);
+        let [item, tile] = [b.div_const(place, firsts, most), b.rem_const(place, firsts, most)];
+        let later = work.later(b, number);
         let (item, tile) = (b.select(early, item, later), b.select(early, tile, within));
         self.tile_of_item(item, tile, work, ring, counters, true);
         self.run();
@@ -210,12 +188,12 @@ impl<'a> Lowering<'a> {
         self.turn_to(passes[1], tiles[1]);
         self.b.open_branch();
         let b = &mut self.b;
-        let seconds = work.tiles[1] as u32;
         let late = b.sub(since, end);
         let item = b.div_const(late, seconds, most);
-        let item = b.add_const(item, work.items - work.ahead);
+        let rest = work.rest(b);
+        let item = b.add(item, rest);
         let tile = b.rem_const(late, seconds, most);
-        let own = b.sub(within, firsts);
+        let own = b.sub(within, bound);
         let (item, tile) = (b.select(inside, number, item), b.select(inside, own, tile));
         self.tile_of_item(item, tile, work, ring, counters, false);
         self.await_ring();

@@ -182,8 +182,7 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
         index = lowering.b.sub(end, index);
     }
     lowering.move_to(index, tiles - 1);
-    // What is asked for ahead may lie beyond the count.
-    if let Some(took) = took.filter(|_| blocks == tiles && pass.at_run().is_none()) {
+    if let Some(took) = took.filter(|_| blocks == tiles) {
         lowering.prefetch(&took, walk, limits);
     }
     if let Some(cut) = cut {

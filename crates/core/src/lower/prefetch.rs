@@ -2,11 +2,12 @@
 //! stand idle while they compute.
 
 use crate::cost::Occupancy;
-use crate::kernel::{Cmp, Op, Type};
+use crate::kernel::{AtRun, Cmp, Op, Special, Type, Value};
 use crate::pass::Carry;
 use crate::problem::Format;
 use crate::target::Limits;
 
+use super::walk::part_of_launch;
 use super::{Lowering, Slot, Walk};
 
 /// Blocks on a multiprocessor from which on they hide one another's phases by themselves.
@@ -49,17 +50,18 @@ impl Lowering<'_> {
         let source = self.space_of(source);
         let wide = 2 * self.pass.src.span > u64::from(u32::MAX / 2);
         let ty = if wide { Type::U64 } else { Type::U32 };
-        let block = self.b.special(crate::kernel::Special::BlockIndex);
+        let block = self.b.special(Special::BlockIndex);
         let zero = self.b.u32(0);
         let first = self.b.cmp(Cmp::Eq, self.threads.index, zero);
-        let rest = self.b.u32((blocks - ahead) as u32);
+        let rest = self.blocks_beyond(ahead, blocks);
         let there = self.b.cmp(Cmp::Lt, block, rest);
         let go = self.b.pure(Op::And, Type::Bool, &[first, there]);
         // Of a tile's slabs, each block of a cluster takes one: which, does not matter.
         let number = match walk {
             Walk::Rising => self.b.add_const(block, ahead),
             Walk::Falling => {
-                let first = self.b.u32((blocks - 1 - ahead) as u32);
+                let one = self.b.u32(1);
+                let first = self.b.sub(rest, one);
                 self.b.sub(first, block)
             }
         };
@@ -75,6 +77,21 @@ impl Lowering<'_> {
         let bytes = self.b.u32(bytes as u32);
         self.b.effect(Op::BulkPrefetch { predicated: true }, &[at, bytes, go]);
         self.prefetches = true;
+    }
+
+    /// Of so many blocks that have a slab, how many come after the first `ahead`: of those that the run's count leaves, where it
+    /// leaves some.
+    fn blocks_beyond(&mut self, ahead: u64, blocks: u64) -> Value {
+        let Some(AtRun { most, step, blocks }) = part_of_launch(self.pass, self.tile) else {
+            return self.b.u32((blocks - ahead) as u32);
+        };
+        // The last tile may be there in part.
+        let count = self.b.special(Special::Count);
+        let whole = self.b.div_const(count, step, most.into());
+        let blocks = self.b.mul_const(whole, blocks);
+        let ahead = self.b.u32(ahead as u32);
+        let blocks = self.b.binary(Op::Max, blocks, ahead);
+        self.b.sub(blocks, ahead)
     }
 
     /// Elements that the pass reads.

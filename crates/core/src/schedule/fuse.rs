@@ -62,10 +62,6 @@ const FEW_SLOTS: u32 = 3;
 /// Every way to fuse two passes of a schedule that is worth a try; of each pair the likely best first. Tiles lead to
 /// the radices of their passes.
 pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits, search: Search) -> Vec<Offer> {
-    if problem.at_run().is_some() {
-        // Items are counted on when the kernel is made.
-        return Vec::new();
-    }
     let shared_bytes = limits.shared_bytes.saturating_sub(TICKET_BYTES);
     let limits = &Limits { shared_bytes, ..limits.clone() };
     let mut all = Vec::new();
@@ -133,7 +129,7 @@ fn versions(pass: &Pass) -> Vec<Pass> {
 
 /// Whether there is anything to gain: what is small stays in the cache by itself.
 pub(super) fn pays(problem: &Problem, limits: &Limits) -> bool {
-    problem.at_run().is_none() && 2 * problem.elements() * problem.precision.complex_bytes() > limits.l2_bytes
+    2 * problem.elements() * problem.precision.complex_bytes() > limits.l2_bytes
 }
 
 /// The schedule with those pairs fused that are expected to gain by it.

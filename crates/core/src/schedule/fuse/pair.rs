@@ -134,6 +134,14 @@ impl Pair {
         if one != two {
             return None;
         }
+        // A run of fewer is the first items.
+        let slowest = |pass: &Pass, at: &[usize]| {
+            let own = pass.at_run();
+            own.is_none() || own == at.iter().min().copied()
+        };
+        if !slowest(a, &items[0]) || !slowest(b, &items[1]) {
+            return None;
+        }
         // Where results take the place of the data, an item's are to take that of its own.
         let stays = |(&x, &y): (&usize, &usize)| a.batch[x].is == b.batch[y].os;
         if a.src == b.dst && !items[0].iter().zip(&items[1]).all(stays) {
