@@ -52,6 +52,14 @@ impl Problem {
         own.unwrap_or_else(|| Window::whole(self.window_points(dim)[output]))
     }
 
+    /// Whether its windows only move points, and leave none out.
+    pub fn has_all_points(&self) -> bool {
+        (0..self.windows.len()).all(|dim| {
+            let lens = [Side::Input, Side::Output].map(|side| self.window(dim, side).len);
+            lens == self.window_points(dim)
+        })
+    }
+
     /// Which point of a dimension, numbered as functions number it, comes first in memory on both sides, and after how many they
     /// start anew; `None`: the first.
     pub(crate) fn first_points(&self, dim: usize) -> [Option<(u32, u32)>; 2] {

@@ -11,7 +11,7 @@ use crate::solve::mixed_radix;
 use crate::target::Limits;
 
 use super::Schedule;
-use pair::{Pair, folded};
+use pair::{Pair, across, folded, seen};
 
 mod pair;
 mod together;
@@ -213,13 +213,20 @@ pub(crate) fn apply(
         })
     };
     let [(skipped_a, twins_a), (skipped_b, twins_b)] = [refold(&mut a, 1), refold(&mut b, 0)];
-    let axes = a.axes.len() - skipped_a;
-    for dim in a.axes[..axes].iter_mut().map(|axis| &mut axis.dim).chain(&mut a.batch) {
-        dim.os = pair.stride((dim.n, dim.os), twins_a);
-    }
-    let axes = b.axes.len() - skipped_b;
-    for dim in b.axes[..axes].iter_mut().map(|axis| &mut axis.dim).chain(&mut b.batch) {
-        dim.is = pair.stride((dim.n, dim.is), twins_b);
+    for (pass, end, skipped, twins) in [(&mut a, 1, skipped_a, twins_a), (&mut b, 0, skipped_b, twins_b)] {
+        let axes = pass.axes.len() - skipped;
+        let held = pass.axes[..axes].iter().map(|axis| seen(pass, &axis.dim, end));
+        let held = held.chain(pass.batch.iter().map(|dim| across(dim, end)));
+        let strides: Vec<i64> = held.map(|dim| pair.stride(dim, twins)).collect();
+        let shown = pass.windows[end].iter().map(|window| pair.stride((window.len, window.stride), twins));
+        let shown: Vec<i64> = shown.collect();
+        let dims = pass.axes[..axes].iter_mut().map(|axis| &mut axis.dim).chain(&mut pass.batch);
+        for (dim, stride) in dims.zip(strides) {
+            *(if end == 1 { &mut dim.os } else { &mut dim.is }) = stride;
+        }
+        for (window, stride) in pass.windows[end].iter_mut().zip(shown) {
+            window.stride = stride;
+        }
     }
     (schedule.passes[first], schedule.passes[first + 1]) = (a, b);
     let [one, two] = offer.tiles;

@@ -43,13 +43,13 @@ pub(super) fn nearest<'a>(
     known.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, entry)| entry)
 }
 
-/// A problem without its functions, and with a number that runs do not change; `None` if it has neither.
+/// A problem without its functions and without shifts, and with a number that runs do not change; `None` if it has none of these.
 pub(super) fn plain(problem: &Problem) -> Option<Problem> {
-    if problem.functions.is_empty() && problem.at_run().is_none() {
-        return None;
-    }
     let mut plain = problem.clone();
     plain.functions = Functions::default();
     plain.batch.iter_mut().for_each(|dim| dim.at_run = false);
-    plain.validated().ok()
+    if plain.has_all_points() {
+        plain.windows.clear();
+    }
+    (plain != *problem).then(|| plain.validated().ok())?
 }

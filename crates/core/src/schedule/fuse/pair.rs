@@ -2,7 +2,7 @@
 
 use crate::cost;
 use crate::lower::tile::{Choice, Search};
-use crate::pass::{Axis, Carry, Fold, Formula, Method, PartKind, Pass, PassDim, Pointwise};
+use crate::pass::{Axis, Carry, Fold, Formula, Method, PartKind, Pass, PassDim, Pointwise, Window};
 use crate::problem::{Placement, Problem};
 use crate::target::{Api, LINE_BYTES, Limits};
 
@@ -20,6 +20,18 @@ pub(super) type Between = (u64, i64);
 pub(super) fn folded(fold: &Fold, end: usize) -> Between {
     let rows = if fold.twins(end == 1) { 2 } else { 1 };
     (fold.elements() / rows, fold.stride)
+}
+
+/// A dimension in what a pass writes (end 1) or reads (end 0).
+pub(super) fn across(dim: &PassDim, end: usize) -> Between {
+    (dim.n, if end == 1 { dim.os } else { dim.is })
+}
+
+/// An axis there: as much of it as its window shows.
+pub(super) fn seen(pass: &Pass, dim: &PassDim, end: usize) -> Between {
+    let whole = across(dim, end);
+    let window = pass.windows[end].iter().find(|window| (window.n, window.stride) == whole);
+    (window.map_or(whole.0, |window| window.len), whole.1)
 }
 
 /// Pairs of rows side by side as single rows; another dimension as it is.
@@ -75,9 +87,15 @@ impl Pair {
             })
         };
         let folds = [a, b].iter().all(|pass| pass.ends.into_iter().enumerate().all(known));
-        // What lies between is all there.
-        let folds = folds && a.windows[1].is_empty() && b.windows[0].is_empty();
-        if !folds || a.ends[0].is_some() || b.ends[1].is_some() {
+        // Windows of what lies between are of axes as a whole.
+        let windows = [(a, 1), (b, 0)].into_iter().all(|(pass, end)| {
+            let of_axis = |window: &Window| {
+                let own = |axis: &Axis| across(&axis.dim, end) == (window.n, window.stride);
+                window.mirror.is_none() && pass.axes.iter().any(own)
+            };
+            pass.windows[end].iter().all(of_axis)
+        });
+        if !folds || !windows || a.ends[0].is_some() || b.ends[1].is_some() {
             return None;
         }
         // A convolution through memory takes its middle from the ring, and lets go of it after a stage.
@@ -94,18 +112,16 @@ impl Pair {
         {
             return None;
         }
-        let out = |dim: &PassDim| (dim.n, dim.os);
-        let into = |dim: &PassDim| (dim.n, dim.is);
-        let side = |pass: &Pass, end: usize, own: fn(&PassDim) -> Between| {
-            let mut axes: Vec<Between> = pass.axes.iter().map(|axis| own(&axis.dim)).collect();
-            let mut batch: Vec<Between> = pass.batch.iter().map(own).collect();
+        let side = |pass: &Pass, end: usize| {
+            let mut axes: Vec<Between> = pass.axes.iter().map(|axis| seen(pass, &axis.dim, end)).collect();
+            let mut batch: Vec<Between> = pass.batch.iter().map(|dim| across(dim, end)).collect();
             if let (Some(fold), Some(last)) = (pass.ends[end], axes.last_mut()) {
                 *last = folded(&fold, end);
                 batch.iter_mut().filter(|_| fold.twins(end == 1)).for_each(|dim| *dim = parted(*dim));
             }
             axes.into_iter().chain(batch).collect::<Vec<Between>>()
         };
-        let (mut written, mut read) = (side(a, 1, out), side(b, 0, into));
+        let (mut written, mut read) = (side(a, 1), side(b, 0));
         for side in [&mut written, &mut read] {
             side.retain(|&(n, _)| n > 1);
             side.sort_by_key(|&(_, stride)| stride.unsigned_abs());
@@ -114,14 +130,14 @@ impl Pair {
             return None;
         }
         // Repeated in both passes, and further apart than all that is not.
-        let find = |pass: &Pass, between: Between, side: fn(&PassDim) -> Between| {
-            pass.batch.iter().position(|dim| side(dim) == between)
+        let find = |pass: &Pass, end: usize, between: Between| {
+            pass.batch.iter().position(|dim| across(dim, end) == between)
         };
         let mut items = [Vec::new(), Vec::new()];
         let mut count = 1;
         while let Some(&slowest) = written.last()
             && inner != Some(slowest)
-            && let (Some(x), Some(y)) = (find(a, slowest, out), find(b, slowest, into))
+            && let (Some(x), Some(y)) = (find(a, 1, slowest), find(b, 0, slowest))
         {
             written.pop();
             items[0].push(x);
