@@ -4,7 +4,7 @@
 //! cargo run -p warpfft-core --example dump_ptx -- FOLDER SM [SHAPE..]
 //! ```
 //!
-//! With shapes such as 1000, 64x64 or r2c:64x64: the kernels of batched transforms of these, in both precisions. Without: the
+//! With shapes such as 1000, 64x64, r2c:64x64 or, for a count that each run gives, any:64x64: the kernels of batched transforms of these, in both precisions. Without: the
 //! kernels of the golden files, which together use every operation.
 
 #[path = "../tests/golden/kernels/mod.rs"]
@@ -57,6 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let batch = (POINTS / points.max(1)).max(1);
             let fft = Fft::new(shape.clone()).batch(batch).precision(precision);
             let fft = match kind.as_str() {
+                "any" => fft.any_batch(),
                 "r2c" => fft.r2c(),
                 "c2r" => fft.c2r(),
                 _ => fft,

@@ -120,6 +120,10 @@ fn slabs_asked_for_ahead() {
         (&device, Fft::new([1 << 14]), 7),
         (&device, Fft::new([128, 128]).inverse(), 6),
         (&device, Fft::new([1204]).r2c(), 40),
+        // Slabs of what windows leave.
+        (&device, Fft::new([1 << 14]).pad(&[10_000]), 5),
+        (&device, Fft::new([128, 128]).pad(&[70, 100]).shift_output(), 5),
+        (&device, Fft::new([1 << 15]).shift_input(), 4),
         // A cluster of blocks; tiles of several.
         (&device, Fft::new([1 << 15]), 5),
         (&device, Fft::new([759]).f64(), 20),
@@ -188,12 +192,13 @@ fn launches_that_two_passes_share() {
     // Without a device there is nothing that these could be run on in good time.
     let large = [&[1 << 18][..], &[1 << 16], &[512, 512], &[256, 256], &[64, 64, 64], &[1 << 14]];
     for device in devices().into_iter().filter(|device| device.kind() == DeviceKind::Cuda) {
+        let cache = device.limits().map_or(0, |limits| limits.l2_bytes);
         for shape in large {
             let points: u64 = shape.iter().product();
-            let most = (100_u64 << 20) / (8 * points);
-            hold(&device, &asked(Fft::new(shape).batch(most)), &[1, 2, 5, most / 2 + 1, most]);
-            hold(&device, &asked(Fft::new(shape).batch(most).in_place().f64()), &[1, most / 3, most]);
-            hold(&device, &asked(Fft::new(shape).r2c().batch(most)), &[1, most / 3, most]);
+            let most = cache / (16 * points) + 2;
+            hold(&device, &asked(Fft::new(shape).batch(most)), &[1, 5, most]);
+            hold(&device, &asked(Fft::new(shape).batch(most).in_place().f64()), &[most / 3]);
+            hold(&device, &asked(Fft::new(shape).shift_output().batch(most)), &[most / 3]);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::cost::Occupancy;
 use crate::kernel::{AtRun, Cmp, Op, Special, Type, Value};
-use crate::pass::Carry;
+use crate::pass::{Axis, Carry, Window};
 use crate::problem::Format;
 use crate::target::Limits;
 
@@ -102,14 +102,19 @@ impl Lowering<'_> {
     /// Elements of one index of the repeated dimensions.
     fn line_elements(&self) -> u64 {
         let Some((last, others)) = self.pass.axes.split_last() else { return 1 };
-        let own = self.pass.ends[0].map_or(last.dim.n, |fold| fold.elements());
-        others.iter().map(|axis| axis.dim.n).product::<u64>() * own
+        let own = self.pass.ends[0].map_or_else(|| self.held(last), |fold| fold.elements());
+        others.iter().map(|axis| self.held(axis)).product::<u64>() * own
+    }
+
+    /// Points of an axis that the source holds.
+    fn held(&self, axis: &Axis) -> u64 {
+        let shown = self.pass.windows[0].iter().find(|window| shows(window, axis));
+        shown.map_or(axis.dim.n, |window| window.len)
     }
 
     /// Elements of a tile, if tile after tile lies packed in the source, in the order of the blocks.
     fn packed_tile(&self) -> Option<u64> {
         if self.pass.load.is_some()
-            || !self.pass.windows[0].is_empty()
             || self.pass.ends[0].is_some_and(|fold| fold.window.is_some())
             || self.pass.folds_alone()
             || self.pass.src.format != Format::Interleaved
@@ -131,6 +136,9 @@ impl Lowering<'_> {
 
     /// Whether the axes, with what a tile holds of the repeated dimensions, leave no gap.
     fn packed_axes(&self) -> bool {
+        if !self.pass.windows[0].is_empty() {
+            return self.packed_windows();
+        }
         let sources = self.digits.weights(|digit| digit.is);
         let Some(fold) = self.pass.ends[0] else {
             let whole = self.digits.run(&self.digits.by_stride(&[], &sources), &sources);
@@ -147,4 +155,23 @@ impl Lowering<'_> {
                 packed && own
             })
     }
+
+    /// Whether what windows leave of the axes does.
+    fn packed_windows(&self) -> bool {
+        let axes = &self.pass.axes;
+        let known = |window: &Window| window.mirror.is_none() && axes.iter().any(|axis| shows(window, axis));
+        let mut next = 1;
+        self.pass.windows[0].iter().all(known)
+            && self.pass.ends[0].is_none()
+            && axes.iter().rev().all(|axis| {
+                let own = axis.dim.is == next && axis.digits.is_empty();
+                next *= self.held(axis) as i64;
+                own
+            })
+    }
+}
+
+/// Whether a window is of a whole axis.
+fn shows(window: &Window, axis: &Axis) -> bool {
+    (window.n, window.stride) == (axis.dim.n, axis.dim.is)
 }
