@@ -4,8 +4,8 @@
 //! cargo run -p warpfft-core --example dump_ptx -- FOLDER SM [SHAPE..]
 //! ```
 //!
-//! With shapes such as 1000, 64x64, r2c:64x64 or, for a count that each run gives, any:64x64: the kernels of batched transforms of these, in both precisions. Without: the
-//! kernels of the golden files, which together use every operation.
+//! With shapes such as 1000, 64x64, r2c:64x64 or, for a count that each run gives, any:64x64: the kernels of batched transforms
+//! of these, in both precisions. Without: the kernels of the golden files, which together use every operation.
 
 #[path = "../tests/golden/kernels/mod.rs"]
 #[allow(dead_code, reason = "what WGSL lacks is for the tests")]

@@ -179,8 +179,8 @@ impl Wisdom {
 
     /// The recipe for a problem on a device of that name; where there is none, that for the nearest number of the
     /// same transforms, if it is alike to a device with these limits: both fill it, or they differ less than
-    /// twofold; and where there is none either, what there is for the same problem without its functions, of as many as a
-    /// run may ask for. It may be one that the compiler does not offer for this problem.
+    /// twofold; and where there is none either, what there is for the same problem without its functions and shifts, of as
+    /// many as a run may ask for. It may be one that the compiler does not offer for this problem.
     pub fn recipe_near(&self, device: &str, limits: &Limits, problem: &Problem) -> Option<Recipe> {
         self.recipe(device, problem)
             .or_else(|| near::nearest(&self.entries, device, limits, problem).and_then(understood))

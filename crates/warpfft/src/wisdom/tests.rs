@@ -246,17 +246,22 @@ fn what_is_done_beside_a_transform_follows_its_recipe() {
     let asked = Fft::new([1000]).batch(5000);
     let entry = entry_of("simulated h200", &many(1000, 5000), 2);
     let told = Device::sim(Limits::h200()).with_wisdom(wisdom(std::slice::from_ref(&entry)));
-    let [halved, any, both] = [
+    let beside = [
+        asked.clone(),
         asked.clone().on_load(|x, _| x * 0.5),
         asked.clone().any_batch(),
         asked.clone().any_batch().on_store(|x, _| x.conj()),
+        asked.clone().shift_output(),
+        asked.clone().shift_input().any_batch(),
     ];
-    for asked in [asked.clone(), halved, any, both] {
+    for asked in beside {
         let problem = asked.build().expect("it is possible");
         assert_eq!(told.recipe(&problem), Ok(entry.recipe().ok()), "{problem:?}");
     }
+    // What leaves points out moves other bytes.
+    let padded = asked.clone().pad(&[600]).build().expect("it is possible");
     let other = asked.in_place().on_load(|x, _| x * 0.5).build().expect("it is possible");
-    assert_eq!(told.recipe(&other), Ok(None));
+    assert_eq!([&padded, &other].map(|problem| told.recipe(problem)), [Ok(None), Ok(None)]);
 }
 
 #[test]
