@@ -3,7 +3,7 @@
 
 use crate::cost::Occupancy;
 use crate::kernel::{AtRun, Cmp, Op, Special, Type, Value};
-use crate::pass::{Axis, Carry, Window};
+use crate::pass::Carry;
 use crate::problem::Format;
 use crate::target::Limits;
 
@@ -102,14 +102,8 @@ impl Lowering<'_> {
     /// Elements of one index of the repeated dimensions.
     fn line_elements(&self) -> u64 {
         let Some((last, others)) = self.pass.axes.split_last() else { return 1 };
-        let own = self.pass.ends[0].map_or_else(|| self.held(last), |fold| fold.elements());
-        others.iter().map(|axis| self.held(axis)).product::<u64>() * own
-    }
-
-    /// Points of an axis that the source holds.
-    fn held(&self, axis: &Axis) -> u64 {
-        let shown = self.pass.windows[0].iter().find(|window| shows(window, axis));
-        shown.map_or(axis.dim.n, |window| window.len)
+        let own = self.pass.ends[0].map_or_else(|| self.pass.held(last, false), |fold| fold.elements());
+        others.iter().map(|axis| self.pass.held(axis, false)).product::<u64>() * own
     }
 
     /// Elements of a tile, if tile after tile lies packed in the source, in the order of the blocks.
@@ -158,20 +152,13 @@ impl Lowering<'_> {
 
     /// Whether what windows leave of the axes does.
     fn packed_windows(&self) -> bool {
-        let axes = &self.pass.axes;
-        let known = |window: &Window| window.mirror.is_none() && axes.iter().any(|axis| shows(window, axis));
         let mut next = 1;
-        self.pass.windows[0].iter().all(known)
+        self.pass.shows_whole_axes(false)
             && self.pass.ends[0].is_none()
-            && axes.iter().rev().all(|axis| {
+            && self.pass.axes.iter().rev().all(|axis| {
                 let own = axis.dim.is == next && axis.digits.is_empty();
-                next *= self.held(axis) as i64;
+                next *= self.pass.held(axis, false) as i64;
                 own
             })
     }
-}
-
-/// Whether a window is of a whole axis.
-fn shows(window: &Window, axis: &Axis) -> bool {
-    (window.n, window.stride) == (axis.dim.n, axis.dim.is)
 }

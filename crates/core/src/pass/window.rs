@@ -1,5 +1,7 @@
 //! Windows of a pass: which points of a dimension its memory holds.
 
+use super::{Axis, Pass};
+
 /// A dimension of a pass of which memory holds the points from `start` on, `len` of them, and goes on with point 0
 /// behind point `n - 1`. Points that it does not hold are zero where they are read, and dropped where they would be
 /// written. The pass's offsets and strides are those of the points that are held, the first of them at the offset.
@@ -32,6 +34,12 @@ pub struct Mirror {
 }
 
 impl Window {
+    /// Whether it is of an axis, and not of several dimensions of the pass that count one of the problem's.
+    fn is_of(&self, axis: &Axis, writes: bool) -> bool {
+        let stride = if writes { axis.dim.os } else { axis.dim.is };
+        (self.n, self.stride) == (axis.dim.n, stride)
+    }
+
     /// What it leaves of so many elements.
     pub fn part_of(&self, elements: u64) -> u64 {
         if self.mirror.is_some() {
@@ -44,5 +52,20 @@ impl Window {
     pub fn reach(&self) -> u64 {
         let times = if self.mirror.is_some() { 2 } else { 1 };
         (times * self.n).saturating_mul(self.stride.unsigned_abs())
+    }
+}
+
+impl Pass {
+    /// Points of an axis that memory holds on a side: those of its window, where the axis is all of a dimension that has one.
+    pub fn held(&self, axis: &Axis, writes: bool) -> u64 {
+        let own = self.windows[usize::from(writes)].iter().find(|window| window.is_of(axis, writes));
+        own.map_or(axis.dim.n, |window| window.len)
+    }
+
+    /// Whether all windows of a side are of whole axes, and none is told by the mirror image of its points.
+    pub fn shows_whole_axes(&self, writes: bool) -> bool {
+        self.windows[usize::from(writes)]
+            .iter()
+            .all(|window| window.mirror.is_none() && self.axes.iter().any(|axis| window.is_of(axis, writes)))
     }
 }

@@ -215,7 +215,7 @@ pub(crate) fn apply(
     let [(skipped_a, twins_a), (skipped_b, twins_b)] = [refold(&mut a, 1), refold(&mut b, 0)];
     for (pass, end, skipped, twins) in [(&mut a, 1, skipped_a, twins_a), (&mut b, 0, skipped_b, twins_b)] {
         let axes = pass.axes.len() - skipped;
-        let held = pass.axes[..axes].iter().map(|axis| seen(pass, &axis.dim, end));
+        let held = pass.axes[..axes].iter().map(|axis| seen(pass, axis, end));
         let held = held.chain(pass.batch.iter().map(|dim| across(dim, end)));
         let strides: Vec<i64> = held.map(|dim| pair.stride(dim, twins)).collect();
         let shown = pass.windows[end].iter().map(|window| pair.stride((window.len, window.stride), twins));

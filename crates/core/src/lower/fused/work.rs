@@ -81,9 +81,8 @@ impl Work {
         }
     }
 
-    /// The item that the first pass takes in the step of that number.
+    /// The item that the first pass takes in the step of that number: runs of fewer items than it is ahead have no such steps.
     pub fn later(&self, b: &mut Builder, number: Value) -> Value {
-        // In a run of fewer items there are no such steps.
         b.add_const(number, self.ahead)
     }
 

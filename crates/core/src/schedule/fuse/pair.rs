@@ -2,7 +2,7 @@
 
 use crate::cost;
 use crate::lower::tile::{Choice, Search};
-use crate::pass::{Axis, Carry, Fold, Formula, Method, PartKind, Pass, PassDim, Pointwise, Window};
+use crate::pass::{Axis, Carry, Fold, Formula, Method, PartKind, Pass, PassDim, Pointwise};
 use crate::problem::{Placement, Problem};
 use crate::target::{Api, LINE_BYTES, Limits};
 
@@ -28,10 +28,8 @@ pub(super) fn across(dim: &PassDim, end: usize) -> Between {
 }
 
 /// An axis there: as much of it as its window shows.
-pub(super) fn seen(pass: &Pass, dim: &PassDim, end: usize) -> Between {
-    let whole = across(dim, end);
-    let window = pass.windows[end].iter().find(|window| (window.n, window.stride) == whole);
-    (window.map_or(whole.0, |window| window.len), whole.1)
+pub(super) fn seen(pass: &Pass, axis: &Axis, end: usize) -> Between {
+    (pass.held(axis, end == 1), across(&axis.dim, end).1)
 }
 
 /// Pairs of rows side by side as single rows; another dimension as it is.
@@ -87,14 +85,7 @@ impl Pair {
             })
         };
         let folds = [a, b].iter().all(|pass| pass.ends.into_iter().enumerate().all(known));
-        // Windows of what lies between are of axes as a whole.
-        let windows = [(a, 1), (b, 0)].into_iter().all(|(pass, end)| {
-            let of_axis = |window: &Window| {
-                let own = |axis: &Axis| across(&axis.dim, end) == (window.n, window.stride);
-                window.mirror.is_none() && pass.axes.iter().any(own)
-            };
-            pass.windows[end].iter().all(of_axis)
-        });
+        let windows = a.shows_whole_axes(true) && b.shows_whole_axes(false);
         if !folds || !windows || a.ends[0].is_some() || b.ends[1].is_some() {
             return None;
         }
@@ -113,7 +104,7 @@ impl Pair {
             return None;
         }
         let side = |pass: &Pass, end: usize| {
-            let mut axes: Vec<Between> = pass.axes.iter().map(|axis| seen(pass, &axis.dim, end)).collect();
+            let mut axes: Vec<Between> = pass.axes.iter().map(|axis| seen(pass, axis, end)).collect();
             let mut batch: Vec<Between> = pass.batch.iter().map(|dim| across(dim, end)).collect();
             if let (Some(fold), Some(last)) = (pass.ends[end], axes.last_mut()) {
                 *last = folded(&fold, end);
