@@ -9,7 +9,7 @@ use crate::cost;
 use crate::error::Error;
 use crate::lower::digits::Digits;
 use crate::lower::tile::Tile;
-use crate::pass::{Array, CoprimePart, Method, PartKind, Pass};
+use crate::pass::{Array, CoprimePart, Method, PartKind, Pass, Twiddle};
 use crate::problem::{Direction, Problem};
 use crate::program::{Compiled, Part};
 use crate::schedule::Schedule;
@@ -281,7 +281,7 @@ fn method(pass: &Pass) -> String {
             (fold.formula.name(pass.direction == Direction::Inverse), if writes { "out" } else { "in" });
         text += &format!("{}{what} of {} folded {side}", if text.is_empty() { "" } else { ", " }, fold.n);
     }
-    if let Some(modulus) = pass.twiddle {
+    if let Some(Twiddle { modulus, .. }) = pass.twiddle {
         text += &format!(", twiddle {modulus}");
     }
     text

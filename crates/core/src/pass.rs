@@ -149,6 +149,25 @@ impl Axis {
     }
 }
 
+/// Factors `exp(-+ 2 pi i k x / L)` between two passes over parts of a dimension: k the index of an axis, x the sum of the repeated
+/// dimensions' indices times their weights; the second of two rows that points carry is one further.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Twiddle {
+    /// L.
+    pub modulus: u64,
+    /// The axis whose index is k.
+    pub axis: usize,
+    /// Before the axes are transformed, by input indices, instead of after, by output indices.
+    pub reads: bool,
+}
+
+impl Twiddle {
+    /// Of the first axis, after it is transformed.
+    pub const fn after(modulus: u64) -> Self {
+        Self { modulus, axis: 0, reads: false }
+    }
+}
+
 /// A factor on every element, looked up by an index that is linear in the element's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Pointwise {
@@ -175,10 +194,8 @@ pub struct Pass {
     pub precision: Precision,
     /// Sign of the exponent.
     pub direction: Direction,
-    /// Modulus L of the twiddle `exp(-+ 2 pi i k x / L)` before the store: k the output index of the first axis,
-    /// x the sum of the repeated dimensions' indices times their weights; the second of two rows that points carry is one
-    /// further.
-    pub twiddle: Option<u64>,
+    /// The factors between this pass and another over the rest of a dimension.
+    pub twiddle: Option<Twiddle>,
     /// Applied to what is loaded.
     pub load: Option<Pointwise>,
     /// Applied to what is stored.

@@ -21,6 +21,7 @@ use crate::pass::Pass;
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::{Kind, Problem};
+use crate::schedule::bridge;
 use crate::schedule::fuse::{self, Fuse, Offer};
 use crate::schedule::{self, Schedule};
 use crate::solve::SOLVERS;
@@ -117,7 +118,15 @@ fn searched(problem: &Problem, limits: &Limits) -> Result<Vec<Draft>, Error> {
     for within in widths(limits) {
         let Ok(own) = Draft::new(problem, limits, within, None) else { continue };
         let plans = own.schedule.plans.clone();
-        let found = if takes_plans(problem) { by_others(problem, limits, within, &plans) } else { vec![own] };
+        let found = if takes_plans(problem) {
+            by_others(problem, limits, within, &plans)
+        } else {
+            let others = schedule::others(problem, &narrowed(limits, within)).into_iter();
+            let others = others.filter(|other| *other != own.schedule);
+            let others: Vec<Draft> =
+                others.filter_map(|schedule| Draft::of(schedule, problem, limits, within).ok()).collect();
+            std::iter::once(own).chain(others).collect()
+        };
         for draft in found {
             drafts.push(draft.fused(problem, limits));
             drafts.push(draft);
@@ -139,6 +148,7 @@ fn by_others(problem: &Problem, limits: &Limits, within: Option<Within>, own: &[
     lengths.dedup();
     let narrowed = narrowed(limits, within);
     let mut lists = vec![own.to_vec()];
+    lists.extend(bridge::ways(problem, &Planner::new(&narrowed, problem.precision), own));
     for n in lengths {
         for plan in ranked(n, problem, &narrowed, MOST_PLANS) {
             let mut plans = own.to_vec();
@@ -171,6 +181,16 @@ impl Draft {
             Some(plans) => schedule::by_plans(problem, &narrowed, plans.to_vec())?,
             None => schedule::schedule(problem, &narrowed)?,
         };
+        Self::of(schedule, problem, limits, within)
+    }
+
+    /// A schedule with the cheapest tiles.
+    fn of(
+        schedule: Schedule,
+        problem: &Problem,
+        limits: &Limits,
+        within: Option<Within>,
+    ) -> Result<Self, Error> {
         let choose = |pass| tile::choose(pass, limits).ok_or_else(|| refused("a pass has no tile".into()));
         let choices = schedule.passes.iter().map(choose).collect::<Result<_, _>>()?;
         Ok(Self { within, schedule, choices, elements: problem.elements() })

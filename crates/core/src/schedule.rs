@@ -1,6 +1,7 @@
 //! Plan and target to passes: which axes share a tile, where intermediate results lie, what is fused where.
 
 mod blocks;
+pub(crate) mod bridge;
 mod columns;
 mod convolution;
 mod detour;
@@ -22,7 +23,7 @@ use crate::error::Error;
 use crate::function::Functions;
 use crate::lower::fused::Ring;
 use crate::lower::tile;
-use crate::pass::{Array, Axis, Method, Operand, Pass};
+use crate::pass::{Array, Method, Operand, Pass};
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::{Direction, Format, Kind, Placement, Problem, Storage};
@@ -88,6 +89,7 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         .collect::<Result<Vec<Plan>, Error>>()?;
     let wide = with(problem, limits, &planner, plans.clone(), true)?;
     let wide = columns::in_passes(problem, limits, &planner, wide);
+    let wide = bridge::over(problem, limits, &planner, wide);
     let Some(allowed) = problem.max_workspace else { return Ok(wide) };
     let (_, needed) = wide.workspace(problem.precision);
     if needed <= allowed {
@@ -110,6 +112,11 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         (_, least) if least > allowed => Err(Error::Workspace { needed: least.min(needed), allowed }),
         _ => Ok(schedule),
     }
+}
+
+/// Other schedules of a problem of real data than [`schedule`] chooses, for whoever can time them.
+pub(crate) fn others(problem: &Problem, limits: &Limits) -> Vec<Schedule> {
+    real::others(problem, limits)
 }
 
 /// Schedules a problem by the given plans, one for each transform dimension, in the radices that they name.
@@ -188,7 +195,8 @@ impl Scheduler<'_> {
     fn run(&mut self, plans: &mut [Plan]) -> Result<(), Error> {
         let input = self.caller_side(false);
         let output = self.caller_side(true);
-        let mut groups = self.groups(plans, 0);
+        let groups = self.groups(plans, 0);
+        let mut groups = self.bridged(groups, plans);
         // Elements move when strides differ in place: blocks would overwrite what others still have to read, so
         // the result is gathered in the workspace first.
         let moves = self.problem.placement == Placement::InPlace && self.problem.moves();
@@ -208,9 +216,7 @@ impl Scheduler<'_> {
             let first = self.passes.len();
             self.group(group, plans, &at, &target)?;
             self.look(group, first, [&at, &target]);
-            if let [d] = group[..] {
-                name_stages(&mut plans[d], &self.passes[first..]);
-            }
+            group.iter().for_each(|&d| name_stages(d, &mut plans[d], &self.passes[first..]));
             at = target;
         }
         if let Some(detour) = self.detours.last_mut().filter(|_| gathers) {
@@ -276,6 +282,10 @@ impl Scheduler<'_> {
     fn group(&mut self, group: &[usize], plans: &[Plan], src: &Place, dst: &Place) -> Result<(), Error> {
         if let [d] = group {
             return self.axis(*d, &plans[*d], &self.points_of(&[*d]), src, dst);
+        }
+        if group.iter().any(|&d| plans[d].passes() > 1) {
+            self.bridge(group, plans, src, dst);
+            return Ok(());
         }
         let pass = self.pass(group, plans, src, dst);
         self.passes.push(pass);
@@ -372,16 +382,15 @@ impl Scheduler<'_> {
     }
 }
 
-/// Has a plan, or the parts of one of several passes, name the stages that these run.
-fn name_stages(plan: &mut Plan, passes: &[Pass]) {
+/// Has the plan of a dimension, or the parts of one of several passes, name the stages that these run.
+fn name_stages(d: usize, plan: &mut Plan, passes: &[Pass]) {
     let parts = match plan {
         Plan::Split(parts) => parts,
         plan => std::slice::from_mut(plan),
     };
-    for (part, pass) in parts.iter_mut().zip(passes) {
-        if let (Plan::MixedRadix(radices), [Axis { method: Method::MixedRadix(own), .. }]) =
-            (part, &pass.axes[..])
-        {
+    let axes = passes.iter().filter_map(|pass| pass.axes.iter().find(|axis| axis.dim.of == Some(d as u16)));
+    for (part, axis) in parts.iter_mut().zip(axes) {
+        if let (Plan::MixedRadix(radices), Method::MixedRadix(own)) = (part, &axis.method) {
             radices.clone_from(own);
         }
     }

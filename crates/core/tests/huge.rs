@@ -56,7 +56,7 @@ fn expected(pass: &Pass, address: u64) -> C64 {
     };
     // In two steps, which round less than one long sum.
     let sum: C64 = (0..64).map(|part| (part..n).step_by(64).map(term).sum::<C64>()).sum();
-    let twiddle = pass.twiddle.map_or(C64::from(1.0), |modulus| turn(u128::from(k) * u128::from(x), modulus));
+    let twiddle = pass.twiddle.map_or(C64::from(1.0), |own| turn(u128::from(k) * u128::from(x), own.modulus));
     sum * twiddle * pass.scale
 }
 

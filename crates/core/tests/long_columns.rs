@@ -46,10 +46,10 @@ fn clusters_of_any_number_of_blocks_take_columns() {
 }
 
 #[test]
-fn columns_of_planes_choose_radices_that_a_cluster_can_share() {
+fn columns_choose_radices_that_a_cluster_can_share() {
     // Rows are best in 32, 32 and 16, 30, 30 and 10, or 25, 24 and 10, of which no cluster holds columns.
     for points in [16384, 9000, 6000] {
-        let (compiled, _) = check(&packed(&[points, 64], 1, Precision::F32), &Limits::h200());
+        let (compiled, _) = check(&columns(points, 64, Precision::F32), &Limits::h200());
         let last = compiled.parts.last().expect("it has passes");
         assert!(last.tile.cluster > 1 && last.cost < 2.5, "{points}: {last:?}");
     }

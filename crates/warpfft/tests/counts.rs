@@ -108,6 +108,40 @@ fn has(block: &Block, wanted: &impl Fn(Op) -> bool) -> bool {
     insts.any(|inst| wanted(inst.op) || inst.blocks.iter().any(|inner| has(inner, wanted)))
 }
 
+/// Planes and volumes of which two passes share a dimension: with every count, and on a GPU of those that are beyond its cache.
+#[test]
+fn passes_that_share_a_dimension() {
+    let tight = Limits {
+        name: "little cache, blocks that hold little".into(),
+        shared_bytes: 4096,
+        max_cluster: 1,
+        l2_bytes: 1 << 12,
+        ..Limits::h200()
+    };
+    let sim = Device::sim(tight);
+    let volume = |fft: Fft| [fft.clone(), fft.clone().in_place(), fft.clone().f64(), fft.inverse()];
+    let small = Fft::new([16, 24, 20]).batch(5);
+    let large = Fft::new([120, 400, 100]).batch(2);
+    let reals = |fft: &Fft| {
+        [fft.clone().r2c(), fft.clone().c2r(), fft.clone().r2c().f64(), fft.clone().inverse().r2c()]
+    };
+    let mut shares = 0;
+    for (device, fft, most) in devices()
+        .into_iter()
+        .filter(Device::is_hardware)
+        .map(|device| (device, large.clone(), 2))
+        .chain([(sim, small, 5)])
+    {
+        for fft in volume(fft.clone()).into_iter().chain(reals(&fft)) {
+            let problem = asked(fft);
+            let Ok(Some(explained)) = device.explain(&problem) else { continue };
+            shares += usize::from(explained.to_string().contains("split"));
+            hold(&device, &problem, &counts(most));
+        }
+    }
+    assert!(shares > 0, "no two passes share a dimension");
+}
+
 /// What a block asks for ahead of others must not lie beyond the count: the simulator's arrays end there.
 #[test]
 fn slabs_asked_for_ahead() {

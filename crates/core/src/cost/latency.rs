@@ -104,6 +104,7 @@ impl Model<'_> {
                     _ => cluster::crowded_planes(took.per_thread),
                 }
                 + if planes { cluster::held_planes(took.per_thread, words) } else { 0.0 }
+                + if self.twiddled && self.axes > 1 { cluster::shared_dimension(self.cluster) } else { 0.0 }
                 + cluster::folds(self.folds, (self.axes > 1, self.several), self.cluster, took.blocks)
         } else {
             let plane =

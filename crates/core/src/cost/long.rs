@@ -1,7 +1,7 @@
 //! Copies of a convolution that does not fit on the chip: columns there and back, and the middle.
 
 use crate::lower::tile;
-use crate::pass::{CoprimePart, Method, PartKind, Pointwise};
+use crate::pass::{CoprimePart, Method, PartKind, Pointwise, Twiddle};
 use crate::plan::Plan;
 use crate::problem::Precision;
 use crate::target::Limits;
@@ -28,7 +28,7 @@ fn of_column(column: &Plan, pads: bool, limits: &Limits, precision: Precision) -
     let method = Method::MixedRadix(radices.clone());
     let columns = (1 << 26) / column.len();
     let mut pass = super::lines(column.len(), method, (columns as i64, 1), precision);
-    pass.twiddle = Some(pass.elements());
+    pass.twiddle = Some(Twiddle::after(pass.elements()));
     pass.load = pads.then_some(Pointwise { table: None, limit: Some(pass.elements()), against: false });
     tile::choose(&pass, limits).map(|choice| choice.cost)
 }
@@ -39,7 +39,7 @@ pub fn of_middle(radices: &[u32], limits: &Limits, precision: Precision) -> Opti
     let part =
         CoprimePart { n, kind: PartKind::Middle, chirp: Some(n), band: None, radices: radices.to_vec() };
     let mut pass = super::lines(n, Method::Coprime(vec![part]), (1, n as i64), precision);
-    pass.twiddle = Some(pass.elements());
+    pass.twiddle = Some(Twiddle::after(pass.elements()));
     pass.batch[0].twiddle = 1;
     tile::choose(&pass, limits).map(|choice| choice.cost)
 }

@@ -169,7 +169,8 @@ impl<'a> Line<'a> {
                 TableKind::RaderSpectrum { p: self.part.n, radices: self.part.table_radices() }
             }
             PartKind::Middle => {
-                let (m, radices) = (pass.twiddle.unwrap_or(self.part.n), self.part.table_radices());
+                let (m, radices) =
+                    (pass.twiddle.map_or(self.part.n, |twiddle| twiddle.modulus), self.part.table_radices());
                 match self.part.band {
                     Some(band) => TableKind::BandRows { band, m, radices },
                     None => TableKind::ChirpRows { n, m, radices },

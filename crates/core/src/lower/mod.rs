@@ -278,7 +278,12 @@ impl<'a> Lowering<'a> {
         let load = self.edge_layout(first, cut.map(|cut| cut.before), &sources, false);
         let store = self.edge_layout(last, cut.map(|cut| cut.after), &destinations, true);
         let (load, store) = (Self::with_pairs(load, read), Self::with_pairs(store, written));
-        let held = self.load(&load);
+        let mut held = self.load(&load);
+        if self.twiddles_read() {
+            for (slot, x) in held.iter_mut().enumerate() {
+                self.pass_twiddle(&load, slot as u32, x);
+            }
+        }
         self.await_early();
         let (current, mut held) = self.transform(&stages, load, &store, held);
         if self.twiddles_points() {

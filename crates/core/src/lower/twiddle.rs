@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use crate::codelet;
 use crate::kernel::{Cache, Cx, Op, Type, Value};
-use crate::pass::TableKind;
+use crate::pass::{TableKind, Twiddle};
 use crate::problem::Direction;
 
+use super::digits::Digit;
 use super::layout::Layout;
 use super::{Lowering, Slot, Stage};
 
@@ -262,12 +263,17 @@ impl Lowering<'_> {
 
     /// Whether the pass's twiddle is that of its points, and not of the frequencies that a fold makes of them.
     pub(super) fn twiddles_points(&self) -> bool {
-        self.pass.twiddle.is_some() && !self.staged(true)
+        self.pass.twiddle.is_some_and(|twiddle| !twiddle.reads) && !self.staged(true)
+    }
+
+    /// Whether it is multiplied as points come in.
+    pub(super) fn twiddles_read(&self) -> bool {
+        self.pass.twiddle.is_some_and(|twiddle| twiddle.reads)
     }
 
     /// The exponent that a step of the frequency adds to a fold's twiddle: from the repeated dimensions.
     pub(super) fn twiddle_step(&mut self, layout: &Layout, slot: u32) -> Option<Value> {
-        let modulus = self.pass.twiddle?;
+        let modulus = self.pass.twiddle?.modulus;
         let ty = if modulus > u64::from(u32::MAX) { Type::U64 } else { Type::U32 };
         let rests = self.digits.weights(|digit| digit.twiddle);
         let origin = self.at_origin(ty, |dim| dim.twiddle as i64);
@@ -276,16 +282,16 @@ impl Lowering<'_> {
         Some(rest.thread.map_or(start, |thread| self.b.add(start, thread)))
     }
 
-    /// The twiddle between passes: `exp(-+ 2 pi i k x / L)`, k the axis's output index, x from the repeated
-    /// dimensions. Along the registers the exponent grows evenly: one root for the start, a few for the step.
+    /// The twiddle between passes: `exp(-+ 2 pi i k x / L)`, k the axis's index, x from the repeated dimensions. Along the registers the exponent grows evenly: one root for the start, a few for the step.
     pub(super) fn pass_twiddle(&mut self, layout: &Layout, slot: u32, x: &mut [Cx]) {
-        let Some(modulus) = self.pass.twiddle else { return };
-        let outputs = self.digits.weights(|digit| if digit.axis == Some(0) { digit.output } else { 0 });
+        let Some(Twiddle { modulus, axis, reads }) = self.pass.twiddle else { return };
+        let index = |digit: &Digit| if reads { digit.input } else { digit.output };
+        let indices = self.digits.weights(|digit| if digit.axis == Some(axis) { index(digit) } else { 0 });
         let rests = self.digits.weights(|digit| digit.twiddle);
         // Index and exponent are below the modulus.
         let ty = if modulus > u64::from(u32::MAX) { Type::U64 } else { Type::U32 };
         let origin = self.at_origin(ty, |dim| dim.twiddle as i64);
-        let step = layout.register.map_or(0, |d| outputs[d]) as u64;
+        let step = layout.register.map_or(0, |d| indices[d]) as u64;
         let radix = layout.registers(&self.digits);
         let inside = self.inside(layout, slot);
         let rest = layout.linear(&mut self.b, &self.digits, self.threads, slot, &rests, ty);
@@ -293,7 +299,7 @@ impl Lowering<'_> {
         if let Some(thread) = rest.thread {
             x_value = self.b.add(x_value, thread);
         }
-        let k = self.linear(layout, slot, &outputs);
+        let k = self.linear(layout, slot, &indices);
         let k_value = match k.thread {
             Some(thread) => self.b.add_const(thread, k.constant as u64),
             None => self.b.u32(k.constant as u32),
@@ -302,6 +308,12 @@ impl Lowering<'_> {
         let start = self.b.mul(k_value, x_value);
         let fixed = self.b.constant(start) == Some(0);
         let first = if fixed { None } else { Some(self.root(modulus, start, inside)) };
+        if step == 0 {
+            // The registers hold another axis: one factor for all of them.
+            let Some(w) = first.map(|w| self.directed(w)) else { return };
+            x.iter_mut().for_each(|x| *x = self.b.cmul(*x, w));
+            return;
+        }
         let steps = self.powers(radix, Powers::Tree, |this, _, j| {
             let exponent = this.b.mul_const(x_value, step * u64::from(j));
             this.root(modulus, exponent, inside)

@@ -252,7 +252,7 @@ fn optimise(kernel: Kernel, precision: Precision, limits: &Limits) -> Result<Ver
 /// Refuses a pass whose arrays or launch are beyond the device, or whose indices into factors are beyond 32 bits.
 fn check_pass(pass: &Pass, tile: &Tile, limits: &Limits) -> Result<(), Error> {
     if pass.load.is_some() || pass.store.is_some() {
-        let modulus = pass.twiddle.unwrap_or(1);
+        let modulus = pass.twiddle.map_or(1, |twiddle| twiddle.modulus);
         too_large("points of a convolution in several passes", modulus, 1 << 32, limits)?;
     }
     too_large("blocks of one launch", tile.blocks(pass), limits.max_blocks.min(u64::from(u32::MAX)), limits)?;

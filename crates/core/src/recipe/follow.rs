@@ -6,6 +6,7 @@ use crate::lower::tile::{self, Choice, Search};
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::Problem;
+use crate::schedule::bridge;
 use crate::schedule::fuse::{self, Fuse, Offer};
 use crate::schedule::{self, Schedule};
 use crate::solve::SOLVERS;
@@ -48,13 +49,14 @@ impl Recipe {
         }
         let narrowed = narrowed(limits, self.within);
         if !takes_plans(problem) {
-            let schedule = schedule::schedule(problem, &narrowed)?;
-            let same = self.plans == schedule.plans;
-            return if same {
-                Ok(schedule)
-            } else {
-                Err(refused("it is not scheduled by these plans".into()))
+            let chosen = schedule::schedule(problem, &narrowed)?;
+            let all = std::iter::once(chosen).chain(schedule::others(problem, &narrowed));
+            // The same plans may be more passes in one way than in another.
+            let fits = |schedule: &Schedule| {
+                schedule.plans == self.plans && schedule.passes.len() == self.tiles.len()
             };
+            let same = all.into_iter().find(fits);
+            return same.ok_or_else(|| refused("it is not scheduled by these plans".into()));
         }
         let (got, wanted) = (self.plans.len(), problem.transform.len());
         if got != wanted {
@@ -64,7 +66,8 @@ impl Recipe {
         for (dim, plan) in problem.transform.iter().zip(&self.plans) {
             let offered = |plans: Vec<Plan>| plans.iter().any(|offer| alike(offer, plan, &planner));
             let known = SOLVERS.iter().any(|solver| offered(solver.plans(dim.n, &planner)))
-                || offered(planner.in_passes(dim.n));
+                || offered(planner.in_passes(dim.n))
+                || offered(bridge::in_two(dim.n, &planner));
             if !known {
                 return Err(refused(format!("no solver offers {plan} for length {}", dim.n)));
             }

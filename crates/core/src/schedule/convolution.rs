@@ -4,7 +4,7 @@
 //! transposed: decimated in frequency on the way out, in time on the way home (Gentleman and Sande, *Fast Fourier
 //! transforms for fun and profit*, 1966). Two parts are three passes over one region of the workspace.
 
-use crate::pass::{Axis, CoprimePart, Method, PartKind, Pass, PassDim, Pointwise, TableKind};
+use crate::pass::{Axis, CoprimePart, Method, PartKind, Pass, PassDim, Pointwise, TableKind, Twiddle};
 use crate::plan::Plan;
 use crate::problem::Band;
 
@@ -92,7 +92,7 @@ impl Scheduler<'_> {
             let from = if i == 0 { src } else { &region };
             let mut pass = self.column(d, (&digits, i), &padded, from, &region);
             pass.batch.last_mut().into_iter().for_each(|rest| rest.twiddle = 1);
-            pass.twiddle = Some(digits[i].part.len() * digits[i].weight);
+            pass.twiddle = Some(Twiddle::after(digits[i].part.len() * digits[i].weight));
             pass.load = chirp.filter(|_| i == 0).map(|chirp| chirp.end(false));
             self.suit(digits[i].part, &mut pass);
             self.passes.push(pass);
@@ -104,7 +104,7 @@ impl Scheduler<'_> {
             let mut pass = self.column(d, (&digits, i), &padded, &region, to);
             pass.direction = pass.direction.reversed();
             number(&mut pass, &digits[..i], lengths.len() - 1);
-            pass.twiddle = (i > 0).then_some(digits[i].before * digits[i].part.len());
+            pass.twiddle = (i > 0).then(|| Twiddle::after(digits[i].before * digits[i].part.len()));
             pass.store = chirp.filter(|_| i == 0).map(|chirp| chirp.end(true));
             self.suit(digits[i].part, &mut pass);
             self.passes.push(pass);
@@ -154,7 +154,7 @@ impl Scheduler<'_> {
             radices,
         };
         pass.axes[0].method = Method::Coprime(vec![part]);
-        pass.twiddle = Some(lengths[d]);
+        pass.twiddle = Some(Twiddle::after(lengths[d]));
         number(&mut pass, &digits[..last], lengths.len() - 1);
         if by == By::Filter {
             self.filtered(&mut pass, &[d], &digits.iter().map(|digit| digit.before).collect::<Vec<_>>());

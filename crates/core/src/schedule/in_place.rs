@@ -3,7 +3,7 @@
 //! between passes.
 
 use crate::error::Error;
-use crate::pass::{Axis, Method, Pass, PassDim};
+use crate::pass::{Axis, Method, Pass, PassDim, Twiddle};
 use crate::plan::{Plan, Twins};
 
 use super::{Place, Scheduler, on_chip_method};
@@ -47,7 +47,7 @@ impl Scheduler<'_> {
             let last = i + 1 == parts.len();
             let axis = self.axis_of(part, own).ok_or_else(refused)?;
             let mut pass = self.new_pass(vec![axis], batch, from, dst);
-            pass.twiddle = (!last).then_some(lengths[d] / done);
+            pass.twiddle = (!last).then(|| Twiddle::after(lengths[d] / done));
             self.suit_digits(part, &mut pass);
             self.passes.push(pass);
             done *= part.len();

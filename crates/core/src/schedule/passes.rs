@@ -48,7 +48,7 @@ impl Scheduler<'_> {
     }
 
     /// A dimension that a pass is repeated over, of which memory holds what its windows show.
-    fn held(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> PassDim {
+    pub(super) fn held(&self, d: usize, lengths: &[u64], from: &Place, to: &Place) -> PassDim {
         // Only functions ask which of its points these are.
         let first = if self.problem.functions.is_empty() { [None; 2] } else { self.problem.first_points(d) };
         PassDim { first, ..self.repeated(d, lengths, from, to) }

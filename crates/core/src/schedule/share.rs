@@ -47,9 +47,7 @@ impl Scheduler<'_> {
         try_it(plans.to_vec());
         let lengths: Vec<u64> = group.iter().map(|&d| plans[d].len()).collect();
         if self.suits {
-            // Stages that are best for rows alone need not be where several dimensions share the threads.
-            let joined = cluster::joined(&lengths, self.problem.precision, self.limits);
-            for radices in self.alike(&lengths).into_iter().chain(joined) {
+            for radices in self.radices_together(&lengths) {
                 try_it(with_radices(group, plans, &radices));
             }
         }
@@ -61,6 +59,13 @@ impl Scheduler<'_> {
         let pays = fuse::pays(self.problem, self.limits);
         let fused = pays.then(|| cost::fused::of_split(apart, item, self.limits)).flatten();
         (cost < fused.map_or(apart, |fused| fused.min(apart))).then_some(shared)
+    }
+
+    /// Radices for dimensions that share a pass: stages that are best for rows alone need not be where several dimensions share the
+    /// threads.
+    pub(super) fn radices_together(&self, lengths: &[u64]) -> Vec<Vec<Option<Vec<u32>>>> {
+        let joined = cluster::joined(lengths, self.problem.precision, self.limits);
+        self.alike(lengths).into_iter().chain(joined).collect()
     }
 
     /// Radices for dimensions that share a pass, each length in those of one of its plans of the fewest stages.

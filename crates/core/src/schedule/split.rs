@@ -1,6 +1,6 @@
 //! A dimension in several passes, a part of its length in each.
 
-use crate::pass::{Axis, PassDim};
+use crate::pass::{Axis, PassDim, Twiddle};
 use crate::plan::Plan;
 use crate::target::{LINE_BYTES, SECTOR_BYTES};
 
@@ -84,7 +84,7 @@ impl Scheduler<'_> {
             }
             let method = on_chip_method(part);
             let mut pass = self.new_pass(vec![Axis::new(axis, method)], batch, from, to);
-            pass.twiddle = (i < last).then_some(n / done);
+            pass.twiddle = (i < last).then(|| Twiddle::after(n / done));
             if self.suits {
                 self.suit(part, &mut pass);
             }

@@ -3,7 +3,7 @@
 use crate::kernel::{Cmp, Cx, Op, Type, Value};
 use crate::lower::Lowering;
 use crate::math::twiddle;
-use crate::pass::{Carry, Fold, Formula, TableKind};
+use crate::pass::{Carry, Fold, Formula, TableKind, Twiddle};
 use crate::problem::RealKind;
 
 use super::Item;
@@ -48,7 +48,9 @@ impl Lowering<'_> {
 
     /// A frequency times the pass's twiddle.
     fn turned_on(&mut self, item: &Item, bin: &Bin, x: Cx) -> Cx {
-        let (Some(modulus), Some(start)) = (self.pass.twiddle, item.twiddle) else { return x };
+        let (Some(Twiddle { modulus, .. }), Some(start)) = (self.pass.twiddle, item.twiddle) else {
+            return x;
+        };
         let ty = self.b.ty(start);
         let row = self.b.add_const(start, bin.line as u64);
         let at = self.b.convert(ty, bin.at);

@@ -9,7 +9,7 @@
 
 use crate::function::Functions;
 use crate::lower::tile;
-use crate::pass::{Axis, Carry, Formula, Mirror, Operand, Pass, PassDim, Window};
+use crate::pass::{Axis, Carry, Formula, Mirror, Operand, Pass, PassDim, Twiddle, Window};
 use crate::plan::Plan;
 use crate::problem::{Direction, Format, Storage, half};
 use crate::schedule::on_chip_method;
@@ -137,7 +137,7 @@ impl Chain<'_> {
         let share = Share { carry: Carry::Rows([1, 1]), batch, from, to, functions, across: None };
         let (mut pass, plan) = self.on_chip(&columns, &share)?;
         if !line.back {
-            pass.twiddle = Some(line.n);
+            pass.twiddle = Some(Twiddle::after(line.n));
             pass.batch[0].twiddle = 2;
         }
         Some((pass, plan))
@@ -178,7 +178,7 @@ impl Chain<'_> {
         let plain = Pass {
             direction: if line.back { Direction::Inverse } else { Direction::Forward },
             scale: if line.back { 1.0 } else { line.scale },
-            twiddle: line.back.then_some(line.n),
+            twiddle: line.back.then(|| Twiddle::after(line.n)),
             windows,
             ..line::pass(self.problem.precision, Vec::new(), batch, src, dst)
         };

@@ -81,7 +81,7 @@ impl Chain<'_> {
     }
 
     /// Plans for dimensions, and for the points of lines of `n` reals, with which a cluster may hold them together.
-    fn joined(&self, dims: &[Dim], n: u64) -> Vec<(Vec<Plan>, Option<Plan>)> {
+    pub(super) fn joined(&self, dims: &[Dim], n: u64) -> Vec<(Vec<Plan>, Option<Plan>)> {
         if !n.is_multiple_of(2) {
             return Vec::new();
         }
@@ -100,7 +100,7 @@ impl Chain<'_> {
     }
 
     /// Plans for dimensions that share a pass, equal lengths alike.
-    fn stages_of(&self, dims: &[Dim]) -> Vec<Vec<Plan>> {
+    pub(super) fn stages_of(&self, dims: &[Dim]) -> Vec<Vec<Plan>> {
         let mut all: Vec<Vec<Plan>> = vec![Vec::new()];
         for (at, dim) in dims.iter().enumerate() {
             let same = dims[..at].iter().position(|other| other.n == dim.n);
