@@ -214,3 +214,26 @@ fn outputs_that_cancel_are_judged_by_the_whole() {
         assert!(found.holds() && found.error > 0.0, "{found}");
     }
 }
+
+/// Planes and volumes beyond the cache of a GPU, of which two passes share a dimension where that is expected to take less.
+#[test]
+fn planes_and_volumes_beyond_the_cache() {
+    let shapes: [&[u64]; 3] = [&[200, 144, 160], &[150, 216, 128], &[2000, 2400]];
+    let kinds = |shape: &[u64]| {
+        let fft = Fft::new(shape);
+        [
+            ("c2c", fft.clone()),
+            ("in place", fft.clone().in_place()),
+            ("r2c", fft.clone().r2c()),
+            ("c2r", fft.c2r()),
+        ]
+    };
+    let named = |shape: &&[u64]| {
+        kinds(shape).map(|(kind, fft)| (format!("{kind} {shape:?}"), fft.build().expect("it is possible")))
+    };
+    let all: Vec<(String, Problem)> = shapes.iter().flat_map(named).collect();
+    cases::devices()
+        .iter()
+        .filter(|device| device.is_hardware())
+        .for_each(|device| hold(device, all.clone()));
+}
