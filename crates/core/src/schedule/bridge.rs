@@ -23,7 +23,7 @@ use super::{Place, Schedule, Scheduler, fuse, on_chip_method, with};
 /// surer. What saves a pass as well has only to take less (`docs/notes/shared-dimensions.md`).
 const CLEARLY: [f64; 2] = [0.94, 0.97];
 /// Ways to part a dimension that are looked at.
-const TRIED: usize = 8;
+pub(super) const TRIED: usize = 8;
 
 /// The schedule, or the cheapest by which two passes share a dimension.
 pub(super) fn over(
@@ -65,8 +65,6 @@ pub(super) fn over(
 /// The plans of a problem with one dimension in two parts that passes over its neighbours can take, the likely best first.
 pub(crate) fn ways(problem: &Problem, planner: &Planner<'_>, plans: &[Plan]) -> Vec<Vec<Plan>> {
     let whole = |d: usize| matches!(plans[d], Plan::MixedRadix(_));
-    let line = LINE_BYTES / problem.precision.complex_bytes();
-    let most = planner.max_tile();
     let mut all: Vec<(f64, Vec<Plan>)> = Vec::new();
     let dims = problem.transform.len();
     // Of more dimensions than two the first would leave a pass for each of the others.
@@ -77,20 +75,28 @@ pub(crate) fn ways(problem: &Problem, planner: &Planner<'_>, plans: &[Plan]) -> 
         let (outer, inner) = (if d > 0 { plans[d - 1].len() } else { 1 }, plans[d + 1].len());
         for plan in in_two(plans[d].len(), planner) {
             let Some([first, last]) = parts(&plan).map(|parts| parts.map(Plan::len)) else { continue };
-            // Rows go whole, columns a line of memory wide.
-            let tiles = [first * inner, last * outer * line];
-            if tiles.iter().all(|&tile| tile <= most) {
-                let [rows, columns] = tiles.map(|tile| (tile as f64 / most as f64).log2());
+            if let Some(guess) = guess(problem, planner, [first * inner, last * outer]) {
                 let mut plans = plans.to_vec();
                 plans[d] = plan;
-                // Up to an eighth of what fits, clusters hold columns in small blocks; up to a sixteenth, a block holds rows.
-                let guess = 2.0 * (columns + 3.0).max(0.0) + (rows + 4.0).max(0.0) - 0.1 * columns.min(-3.0);
                 all.push((guess, plans));
             }
         }
     }
     all.sort_by(|(x, _), (y, _)| x.total_cmp(y));
     all.into_iter().map(|(_, plans)| plans).take(TRIED).collect()
+}
+
+/// Small where two passes are likely to take little, over rows of so many points and over columns of so many; `None`: the device holds no
+/// tile of one of them.
+pub(super) fn guess(problem: &Problem, planner: &Planner<'_>, points: [u64; 2]) -> Option<f64> {
+    // Rows go whole, columns a line of memory wide.
+    let line = LINE_BYTES / problem.precision.complex_bytes();
+    let tiles = [points[0], points[1] * line];
+    let most = planner.max_tile();
+    let [rows, columns] = tiles.map(|tile| (tile as f64 / most as f64).log2());
+    // Up to an eighth of what fits, clusters hold columns in small blocks; up to a sixteenth, a block holds rows.
+    let guess = 2.0 * (columns + 3.0).max(0.0) + (rows + 4.0).max(0.0) - 0.1 * columns.min(-3.0);
+    tiles.iter().all(|&tile| tile <= most).then_some(guess)
 }
 
 /// A length in two parts that are stages on the chip.

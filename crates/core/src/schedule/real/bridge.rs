@@ -8,15 +8,13 @@ use crate::math::factor;
 use crate::pass::{Array, Axis, Formula, Method, Operand, Pass, PassDim, Twiddle};
 use crate::plan::Plan;
 use crate::problem::{Dim, Direction, Format, Kind, Storage, half};
+use crate::schedule::bridge::{TRIED, guess};
 use crate::schedule::{fuse, on_chip_method};
 use crate::solve::cluster;
 use crate::target::LINE_BYTES;
 
 use super::Chain;
 use super::line::{self, Line};
-
-/// Ways to part the dimension that are looked at.
-const TRIED: usize = 8;
 
 /// What is between the two passes is numbered when the way is taken.
 const SCRATCH: Array = Array::Workspace(0);
@@ -73,20 +71,18 @@ impl Chain<'_> {
             return None;
         }
         let outer = outer.first().copied();
-        let most = self.planner.max_tile();
-        let line = LINE_BYTES / problem.precision.complex_bytes();
-        let mut ways: Vec<(f64, [u64; 2])> = Vec::new();
-        for first in factor::divisors(shared.n).into_iter().filter(|&first| first > 1 && first < shared.n) {
+        let back = matches!(problem.kind, Kind::ComplexToReal(_));
+        let parted = |first: u64| {
             let beside = shared.n / first;
-            let tiles = [beside * own.n / 2, first * outer.map_or(1, |dim| dim.n) * line];
-            if tiles.iter().all(|&tile| tile <= most) {
-                let [rows, columns] = tiles.map(|tile| (tile as f64 / most as f64).log2());
-                let guess = 2.0 * (columns + 3.0).max(0.0) + (rows + 4.0).max(0.0) - 0.1 * columns.min(-3.0);
-                // The first pass of the way to a spectrum is that of the lines.
-                let back = matches!(problem.kind, Kind::ComplexToReal(_));
-                ways.push((guess, if back { [first, beside] } else { [beside, first] }));
-            }
-        }
+            let points = [beside * own.n / 2, first * outer.map_or(1, |dim| dim.n)];
+            // The first pass of the way to a spectrum is that of the lines.
+            Some((
+                guess(problem, &self.planner, points)?,
+                if back { [first, beside] } else { [beside, first] },
+            ))
+        };
+        let divisors = factor::divisors(shared.n).into_iter().filter(|&first| first > 1 && first < shared.n);
+        let mut ways: Vec<(f64, [u64; 2])> = divisors.filter_map(parted).collect();
         ways.sort_by(|(x, _), (y, _)| x.total_cmp(y));
         let by = |(_, parts): (f64, [u64; 2])| self.by_parts(&Dims { own, shared, parts, outer });
         let found = ways.into_iter().take(TRIED).filter_map(by);
