@@ -117,9 +117,8 @@ fn searched(problem: &Problem, limits: &Limits) -> Result<Vec<Draft>, Error> {
     let mut drafts = vec![estimate.fused(problem, limits), estimate];
     for within in widths(limits) {
         let Ok(own) = Draft::new(problem, limits, within, None) else { continue };
-        let plans = own.schedule.plans.clone();
         let found = if takes_plans(problem) {
-            by_others(problem, limits, within, &plans)
+            by_others(problem, limits, within, &own.schedule)
         } else {
             let others = schedule::others(problem, &narrowed(limits, within)).into_iter();
             let others = others.filter(|other| *other != own.schedule);
@@ -142,16 +141,20 @@ fn takes_plans(problem: &Problem) -> bool {
 
 /// By plans in just the radices that they name, and by others: what is best for one dimension of a length is tried for all
 /// of that length.
-fn by_others(problem: &Problem, limits: &Limits, within: Option<Within>, own: &[Plan]) -> Vec<Draft> {
+fn by_others(problem: &Problem, limits: &Limits, within: Option<Within>, schedule: &Schedule) -> Vec<Draft> {
+    let own = &schedule.plans;
     let mut lengths: Vec<u64> = problem.transform.iter().map(|dim| dim.n).collect();
     lengths.sort_unstable();
     lengths.dedup();
     let narrowed = narrowed(limits, within);
-    let mut lists = vec![own.to_vec()];
-    lists.extend(bridge::ways(problem, &Planner::new(&narrowed, problem.precision), own));
+    let mut lists = vec![own.clone()];
+    // What is one pass has none to share.
+    if schedule.passes.len() > 1 {
+        lists.extend(bridge::ways(problem, &Planner::new(&narrowed, problem.precision), own));
+    }
     for n in lengths {
         for plan in ranked(n, problem, &narrowed, MOST_PLANS) {
-            let mut plans = own.to_vec();
+            let mut plans = own.clone();
             plans.iter_mut().filter(|own| own.len() == n).for_each(|own| *own = plan.clone());
             lists.push(plans);
         }

@@ -6,6 +6,7 @@
 
 mod applied;
 mod bridge;
+mod choice;
 mod columns;
 mod line;
 mod reals;
@@ -20,83 +21,21 @@ use crate::planner::Planner;
 use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, Storage, continuing_pair};
 use crate::target::{Api, LINE_BYTES, Limits};
 
-use super::{Cause, Detour, Schedule, fuse};
+use super::{Cause, Detour, Schedule};
+pub(super) use choice::others;
 use line::Line;
 use split::Split;
 
 /// Schedules a problem of a real kind.
 pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     let problem = &windows::told_apart(problem.clone().validated()?);
-    let schedule = cheaper(problem, limits, chained(problem, limits, false)?.finish())?;
+    let schedule = choice::cheaper(problem, limits, chained(problem, limits, false)?.finish())?;
     let (_, needed) = schedule.workspace(problem.precision);
     match problem.max_workspace {
         Some(allowed) if needed > allowed => Err(Error::Workspace { needed, allowed }),
         _ => Ok(schedule),
     }
 }
-
-/// The schedule, or what takes less by workspace that nobody has forbidden.
-fn cheaper(problem: &Problem, limits: &Limits, mut schedule: Schedule) -> Result<Schedule, Error> {
-    let (Kind::RealToComplex(own) | Kind::ComplexToReal(own)) = problem.kind else { return Ok(schedule) };
-    if problem.transform.is_empty() || problem.max_workspace.is_some() {
-        return Ok(schedule);
-    }
-    let cost = |schedule: &Schedule| {
-        let (schedule, choices) = fuse::tiled(schedule.clone(), problem, limits)?;
-        let copies = fuse::copies(&schedule.passes, &choices, problem.elements());
-        Some((copies, schedule.fused.len()))
-    };
-    let Some((mut least, shared)) = cost(&schedule) else { return Ok(schedule) };
-    if matches!(problem.kind, Kind::ComplexToReal(_)) {
-        // Some passes gain by rows that start with lines of memory, others lose that were one dimension with the next, or shared
-        // a launch.
-        let aligned = chained(problem, limits, true)?.finish();
-        if aligned != schedule
-            && let Some((copies, still)) = cost(&aligned)
-            && still >= shared
-            && copies < CLEARLY * least
-        {
-            (least, schedule) = (copies, aligned);
-        }
-    }
-    if let Some(bridge) = by_bridge(problem, limits, own) {
-        let fewer = bridge.passes.len() < schedule.passes.len() || matches!(limits.api, Api::Ptx { .. });
-        // On the way back the two took 2.35 copies of 1024 x 1024 in a launch that they share, where 2.05 were expected.
-        let taken = |(copies, shared): (f64, usize)| {
-            let launches = matches!(problem.kind, Kind::RealToComplex(_)) || shared == 0;
-            launches && copies < BRIDGED * least
-        };
-        if fewer && cost(&bridge).is_some_and(taken) {
-            return Ok(bridge);
-        }
-    }
-    Ok(schedule)
-}
-
-/// Two passes that share a dimension, if there are some.
-fn by_bridge(problem: &Problem, limits: &Limits, own: Dim) -> Option<Schedule> {
-    let mut chain = Chain::new(problem, limits);
-    chain.bridged(own).then(|| chain.finish())
-}
-
-/// Other schedules than the one that is expected to take the least, for whoever can time them.
-pub(super) fn others(problem: &Problem, limits: &Limits) -> Vec<Schedule> {
-    let (Kind::RealToComplex(own) | Kind::ComplexToReal(own)) = problem.kind else { return Vec::new() };
-    let Ok(problem) = problem.clone().validated() else { return Vec::new() };
-    if problem.max_workspace.is_some() {
-        return Vec::new();
-    }
-    let problem = windows::told_apart(problem);
-    let plain = chained(&problem, limits, false).ok().map(Chain::finish);
-    plain.into_iter().chain(by_bridge(&problem, limits, own)).collect()
-}
-
-/// Part of the copies that two passes with a shared dimension have to leave: of twelve planes and volumes on an H200 they took 1.06
-/// times what the model expects, beside others of it (`docs/notes/shared-dimensions.md`).
-const BRIDGED: f64 = 0.9;
-
-/// Part of the copies that rows which start with lines have to leave for workspace to be worth it: the model is not surer.
-const CLEARLY: f64 = 0.95;
 
 /// The passes of a problem; what lies between them may be `aligned`.
 fn chained<'a>(problem: &'a Problem, limits: &'a Limits, aligned: bool) -> Result<Chain<'a>, Error> {

@@ -1,0 +1,74 @@
+//! Which of several ways to schedule real data takes the least: passes as they come, with rows between them that start with lines of
+//! memory, or two that share a dimension.
+
+use crate::error::Error;
+use crate::problem::{Dim, Kind, Problem};
+use crate::schedule::{Schedule, fuse};
+use crate::target::{Api, Limits};
+
+use super::{Chain, chained, windows};
+
+/// Part of the copies that two passes with a shared dimension have to leave: of twelve planes and volumes on an H200 they took 1.06
+/// times what the model expects, beside others of it (`docs/notes/shared-dimensions.md`).
+const BRIDGED: f64 = 0.9;
+
+/// Part of the copies that rows which start with lines have to leave for workspace to be worth it: the model is not surer.
+const CLEARLY: f64 = 0.95;
+
+/// The schedule, or what takes less by workspace that nobody has forbidden.
+pub(super) fn cheaper(problem: &Problem, limits: &Limits, mut schedule: Schedule) -> Result<Schedule, Error> {
+    let (Kind::RealToComplex(own) | Kind::ComplexToReal(own)) = problem.kind else { return Ok(schedule) };
+    if problem.max_workspace.is_some() || schedule.passes.len() < 2 {
+        return Ok(schedule);
+    }
+    let cost = |schedule: &Schedule| {
+        let (schedule, choices) = fuse::tiled(schedule.clone(), problem, limits)?;
+        let copies = fuse::copies(&schedule.passes, &choices, problem.elements());
+        Some((copies, schedule.fused.len()))
+    };
+    let Some((mut least, shared)) = cost(&schedule) else { return Ok(schedule) };
+    if matches!(problem.kind, Kind::ComplexToReal(_)) {
+        // Some passes gain by rows that start with lines of memory, others lose that were one dimension with the next, or shared
+        // a launch.
+        let aligned = chained(problem, limits, true)?.finish();
+        if aligned != schedule
+            && let Some((copies, still)) = cost(&aligned)
+            && still >= shared
+            && copies < CLEARLY * least
+        {
+            (least, schedule) = (copies, aligned);
+        }
+    }
+    if let Some(bridge) = by_bridge(problem, limits, own) {
+        let fewer = bridge.passes.len() < schedule.passes.len() || matches!(limits.api, Api::Ptx { .. });
+        // On the way back the two took 2.35 copies of 1024 x 1024 in a launch that they share, where 2.05 were expected.
+        let taken = |(copies, shared): (f64, usize)| {
+            let launches = matches!(problem.kind, Kind::RealToComplex(_)) || shared == 0;
+            launches && copies < BRIDGED * least
+        };
+        if fewer && cost(&bridge).is_some_and(taken) {
+            return Ok(bridge);
+        }
+    }
+    Ok(schedule)
+}
+
+/// Two passes that share a dimension, if there are some.
+fn by_bridge(problem: &Problem, limits: &Limits, own: Dim) -> Option<Schedule> {
+    let mut chain = Chain::new(problem, limits);
+    chain.bridged(own).then(|| chain.finish())
+}
+
+/// Other schedules than the one that is expected to take the least, for whoever can time them.
+pub(in crate::schedule) fn others(problem: &Problem, limits: &Limits) -> Vec<Schedule> {
+    let (Kind::RealToComplex(own) | Kind::ComplexToReal(own)) = problem.kind else { return Vec::new() };
+    let Ok(problem) = problem.clone().validated() else { return Vec::new() };
+    if problem.max_workspace.is_some() {
+        return Vec::new();
+    }
+    let problem = windows::told_apart(problem);
+    let plain = chained(&problem, limits, false).map(Chain::finish);
+    // What is one pass has none to share.
+    let Some(plain) = plain.ok().filter(|plain| plain.passes.len() > 1) else { return Vec::new() };
+    std::iter::once(plain).chain(by_bridge(&problem, limits, own)).collect()
+}
