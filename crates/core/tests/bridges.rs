@@ -173,3 +173,26 @@ fn reals_fold_beside_a_part_of_a_dimension() {
         }
     }
 }
+
+#[test]
+fn reals_fold_in_clusters_beside_a_part_of_a_dimension() {
+    let mut clusters = 0;
+    for shape in [&[32, 32, 64][..], &[64, 128]] {
+        for fft in [Fft::new(shape).r2c(), Fft::new(shape).c2r()] {
+            let problem = build(fft);
+            let all = shared(&problem, &tight_clusters());
+            clusters += all.iter().flat_map(|one| &one.parts).filter(|part| part.tile.cluster > 1).count();
+            check_reals(&problem, &tight_clusters());
+        }
+        // Reals and spectra in one array, with what is between the passes beside it.
+        for fft in [Fft::new(shape).r2c().in_place(), Fft::new(shape).c2r().in_place()] {
+            let problem = build(fft);
+            let all = shared(&problem, &tight_clusters());
+            assert!(!all.is_empty(), "{shape:?}: no two passes share a dimension");
+            all.iter().for_each(|one| {
+                definitions::check_program_in_place(&problem, &one.program, &tight_clusters());
+            });
+        }
+    }
+    assert!(clusters > 0, "no tile is held by a cluster");
+}

@@ -5,11 +5,11 @@ mod definitions;
 
 use common::limits::{small_browser as small, small_cache};
 use common::{build, with_shared_launches};
-use definitions::reference;
+use definitions::{check_program_in_place, reference};
 use warpfft_core::kernel::simulate::Report;
 use warpfft_core::lower::{self, tile::Tile};
 use warpfft_core::pass::Method;
-use warpfft_core::problem::{Dim, Format, Kind, Placement, Precision, Problem, RealKind, half};
+use warpfft_core::problem::{Dim, Format, Placement, Precision, Problem, RealKind};
 use warpfft_core::program::{Compiled, Program, brief, compile, stand_in};
 use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
@@ -353,42 +353,6 @@ fn in_place() {
 fn check_in_place(problem: &Problem, limits: &Limits) {
     let program = compile(problem, limits).unwrap_or_else(|error| panic!("{problem:?}: {error}"));
     check_program_in_place(problem, &program, limits);
-}
-
-fn check_program_in_place(problem: &Problem, program: &Program, limits: &Limits) {
-    let what = format!("{:?} {:?} batch {:?} in place", problem.kind, problem.transform, problem.batch);
-    let whole = 2 * problem.input_span().end.max(problem.output_span().end) as usize;
-    let data = common::random(whole, problem.precision);
-    let reals: Vec<common::C64> = data.iter().map(|x| common::C64::new(x.re, 0.0)).collect();
-    let pairs = |reals: &[common::C64]| -> Vec<common::C64> {
-        reals.chunks(2).map(|x| common::C64::new(x[0].re, x[1].re)).collect()
-    };
-    let apart = |pairs: &[common::C64]| -> Vec<common::C64> {
-        pairs.iter().flat_map(|x| [x.re, x.im]).map(|x| common::C64::new(x, 0.0)).collect()
-    };
-    // The array as each side sees it.
-    let seen = |format| if format == Format::Real { reals.clone() } else { pairs(&reals) };
-    let want = reference(problem, &seen(problem.input), &seen(problem.output));
-    let before = seen(problem.output);
-    let (got, _) =
-        common::run(program, limits, &before, &before).unwrap_or_else(|fault| panic!("{what}: {fault}"));
-    let reals_of =
-        |all: &[common::C64]| if problem.output == Format::Real { all.to_vec() } else { apart(all) };
-    let (mut got, mut want) = (reals_of(&got), reals_of(&want));
-    // What pads rows of reals holds nothing.
-    if let Kind::ComplexToReal(dim) = &problem.kind {
-        let padded = 2 * half(dim.n) as usize;
-        for all in [&mut got, &mut want] {
-            all.iter_mut().enumerate().for_each(|(i, x)| {
-                if i % padded >= dim.n as usize {
-                    x.re = 0.0;
-                }
-            });
-        }
-    }
-    let error = common::error(&got, &want);
-    let tolerance = if problem.precision == Precision::F32 { 1.5e-6 } else { 3e-15 };
-    assert!(error < tolerance, "{what}: relative error {error:.2e}");
 }
 
 #[test]

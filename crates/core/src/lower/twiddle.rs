@@ -282,7 +282,8 @@ impl Lowering<'_> {
         Some(rest.thread.map_or(start, |thread| self.b.add(start, thread)))
     }
 
-    /// The twiddle between passes: `exp(-+ 2 pi i k x / L)`, k the axis's index, x from the repeated dimensions. Along the registers the exponent grows evenly: one root for the start, a few for the step.
+    /// The twiddle between passes: `exp(-+ 2 pi i k x / L)`, k the axis's index, x from the repeated dimensions. Along the
+    /// registers the exponent grows evenly: one root for the start, a few for the step.
     pub(super) fn pass_twiddle(&mut self, layout: &Layout, slot: u32, x: &mut [Cx]) {
         let Some(Twiddle { modulus, axis, reads }) = self.pass.twiddle else { return };
         let index = |digit: &Digit| if reads { digit.input } else { digit.output };

@@ -48,9 +48,8 @@ impl Lowering<'_> {
 
     /// A frequency times the pass's twiddle.
     fn turned_on(&mut self, item: &Item, bin: &Bin, x: Cx) -> Cx {
-        let (Some(Twiddle { modulus, .. }), Some(start)) = (self.pass.twiddle, item.twiddle) else {
-            return x;
-        };
+        let twiddle = self.pass.twiddle.zip(item.twiddle);
+        let Some((Twiddle { modulus, .. }, start)) = twiddle else { return x };
         let ty = self.b.ty(start);
         let row = self.b.add_const(start, bin.line as u64);
         let at = self.b.convert(ty, bin.at);
