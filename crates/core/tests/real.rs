@@ -4,8 +4,8 @@ mod common;
 mod definitions;
 
 use common::limits::{small_browser as small, small_cache};
-use common::{build, with_shared_launches};
-use definitions::{check_program_in_place, reference};
+use common::{build, shared_array, with_shared_launches};
+use definitions::reference;
 use warpfft_core::kernel::simulate::Report;
 use warpfft_core::lower::{self, tile::Tile};
 use warpfft_core::pass::Method;
@@ -207,7 +207,7 @@ fn check_cluster(fft: &Fft, radices: &[&[u32]], cluster: u32) {
             let program = Program::of_pass(&problem, &pass, lowered, &limits).expect("it is well formed");
             assert_eq!(program.kernels[0].cluster, cluster);
             if problem.placement == Placement::InPlace {
-                check_program_in_place(&problem, &program, &limits);
+                shared_array::check_in_place(&problem, &program, &limits, reference);
             } else {
                 check_program(&problem, &program, &limits);
             }
@@ -352,7 +352,7 @@ fn in_place() {
 /// As [`check`], for reals and complex numbers that share an array, which is compared whole.
 fn check_in_place(problem: &Problem, limits: &Limits) {
     let program = compile(problem, limits).unwrap_or_else(|error| panic!("{problem:?}: {error}"));
-    check_program_in_place(problem, &program, limits);
+    shared_array::check_in_place(problem, &program, limits, reference);
 }
 
 #[test]
@@ -431,7 +431,7 @@ fn long_lines_by_columns() {
             let program = compile(&problem, &tight).expect("it has a plan");
             assert_eq!(program.launches.len(), 2, "{problem:?}");
             if problem.placement == Placement::InPlace {
-                check_program_in_place(&problem, &program, &tight);
+                shared_array::check_in_place(&problem, &program, &tight, reference);
             } else {
                 check_program(&problem, &program, &tight);
             }

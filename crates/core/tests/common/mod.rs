@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 pub mod limits;
+pub mod shared_array;
 
 use std::collections::HashMap;
 

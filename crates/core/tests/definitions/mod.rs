@@ -1,12 +1,9 @@
 //! Transforms of real data from their definitions, in f64.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::f64::consts::{PI, SQRT_2};
 
 use num_complex::Complex;
-use warpfft_core::problem::{Format, Kind, Precision, Problem, RealKind, half};
-use warpfft_core::program::Program;
-use warpfft_core::target::Limits;
+use warpfft_core::problem::{Kind, Problem, RealKind, half};
 
 type C64 = Complex<f64>;
 
@@ -180,38 +177,4 @@ fn reals(x: &[f64], kind: RealKind, orthogonal: bool) -> Vec<f64> {
         }
     }
     y
-}
-
-/// Runs a program on reals and complex numbers that share an array, which is compared whole.
-pub fn check_program_in_place(problem: &Problem, program: &Program, limits: &Limits) {
-    let what = format!("{:?} {:?} batch {:?} in place", problem.kind, problem.transform, problem.batch);
-    let whole = 2 * problem.input_span().end.max(problem.output_span().end) as usize;
-    let data = super::common::random(whole, problem.precision);
-    let reals: Vec<C64> = data.iter().map(|x| C64::new(x.re, 0.0)).collect();
-    let pairs = |reals: &[C64]| -> Vec<C64> { reals.chunks(2).map(|x| C64::new(x[0].re, x[1].re)).collect() };
-    let apart = |pairs: &[C64]| -> Vec<C64> {
-        pairs.iter().flat_map(|x| [x.re, x.im]).map(|x| C64::new(x, 0.0)).collect()
-    };
-    // The array as each side sees it.
-    let seen = |format| if format == Format::Real { reals.clone() } else { pairs(&reals) };
-    let want = reference(problem, &seen(problem.input), &seen(problem.output));
-    let before = seen(problem.output);
-    let (got, _) = super::common::run(program, limits, &before, &before)
-        .unwrap_or_else(|fault| panic!("{what}: {fault}"));
-    let reals_of = |all: &[C64]| if problem.output == Format::Real { all.to_vec() } else { apart(all) };
-    let (mut got, mut want) = (reals_of(&got), reals_of(&want));
-    // What pads rows of reals holds nothing.
-    if let Kind::ComplexToReal(dim) = &problem.kind {
-        let padded = 2 * half(dim.n) as usize;
-        for all in [&mut got, &mut want] {
-            all.iter_mut().enumerate().for_each(|(i, x)| {
-                if i % padded >= dim.n as usize {
-                    x.re = 0.0;
-                }
-            });
-        }
-    }
-    let error = super::common::error(&got, &want);
-    let tolerance = if problem.precision == Precision::F32 { 1.5e-6 } else { 3e-15 };
-    assert!(error < tolerance, "{what}: relative error {error:.2e}");
 }
