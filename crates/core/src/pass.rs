@@ -150,7 +150,7 @@ impl Axis {
 }
 
 /// Factors `exp(-+ 2 pi i k x / L)` between two passes over parts of a dimension: k the index of an axis, x the sum of the repeated
-/// dimensions' indices times their weights; the second of two rows that points carry is one further.
+/// dimensions' indices times their weights, in whole groups of `alike`; the second of two rows that points carry is one further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Twiddle {
     /// L.
@@ -159,12 +159,15 @@ pub struct Twiddle {
     pub axis: usize,
     /// Before the axes are transformed, by input indices, instead of after, by output indices.
     pub reads: bool,
+    /// Neighbours along the repeated dimensions that have the same factors: a dimension within the parted one's rest lies so many
+    /// elements long in it, where both are repeated over as one.
+    pub alike: u64,
 }
 
 impl Twiddle {
     /// Of the first axis, after it is transformed.
     pub const fn after(modulus: u64) -> Self {
-        Self { modulus, axis: 0, reads: false }
+        Self { modulus, axis: 0, reads: false, alike: 1 }
     }
 }
 

@@ -114,10 +114,32 @@ fn functions_are_told_which_point_they_see() {
 
 #[test]
 fn a_cap_on_the_workspace_is_kept() {
-    let problem = Problem { max_workspace: Some(0), ..packed(&[16, 16, 16], 1, Precision::F32) };
+    let capped =
+        |placement| Problem { placement, max_workspace: Some(0), ..packed(&[16, 16, 16], 1, Precision::F32) };
+    // Results that go elsewhere need none between the passes.
+    assert!(check(&capped(Placement::OutOfPlace), &tight()) > 0);
+    let problem = capped(Placement::InPlace);
     let compiled = Compiled::of(&problem, &tight()).expect("three passes need none");
     assert!(compiled.schedule.plans.iter().all(|plan| plan.passes() == 1));
     Case::new(&problem).check(&compiled.program, &tight(), "without workspace");
+}
+
+#[test]
+fn what_lies_between_takes_no_workspace_beside_an_output() {
+    let capped = |problem: Problem| Problem { max_workspace: Some(0), ..problem };
+    let large = [400, 400, 400];
+    for problem in [
+        packed(&[1200, 1200], 46, Precision::F32),
+        build(Fft::new([2048, 2048]).batch(16).r2c()),
+        // Clusters would rather take it from elsewhere.
+        capped(packed(&large, 1, Precision::F32)),
+        capped(build(Fft::new(large).r2c())),
+    ] {
+        let compiled = Compiled::of(&problem, &Limits::h200()).expect("it has a plan");
+        let shares = compiled.schedule.plans.iter().any(|plan| plan.passes() == 2);
+        assert!(shares && compiled.parts.len() == 2, "{:?}", compiled.schedule.plans);
+        assert_eq!(compiled.program.workspace_bytes, 0, "{:?}", problem.kind);
+    }
 }
 
 #[test]

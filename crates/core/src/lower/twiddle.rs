@@ -282,24 +282,32 @@ impl Lowering<'_> {
         Some(rest.thread.map_or(start, |thread| self.b.add(start, thread)))
     }
 
+    /// What the repeated dimensions give the exponent of the pass's twiddle, in whole groups of `alike`.
+    fn repeated_index(&mut self, layout: &Layout, slot: u32, ty: Type, alike: u64) -> Value {
+        let rests = self.digits.weights(|digit| digit.twiddle);
+        // Where neighbours are alike, the index of all of them fits in a word (`schedule/bridge.rs`).
+        let own = if alike > 1 { Type::U32 } else { ty };
+        let origin = self.at_origin(own, |dim| dim.twiddle as i64);
+        let rest = layout.linear(&mut self.b, &self.digits, self.threads, slot, &rests, own);
+        let start = self.b.add_const(origin, rest.constant as u64);
+        let index = rest.thread.map_or(start, |thread| self.b.add(start, thread));
+        let most = self.pass.batch.iter().map(|dim| (dim.n - 1) * dim.twiddle).sum::<u64>();
+        let group = if alike > 1 { self.b.div_const(index, alike as u32, most) } else { index };
+        self.b.convert(ty, group)
+    }
+
     /// The twiddle between passes: `exp(-+ 2 pi i k x / L)`, k the axis's index, x from the repeated dimensions. Along the
     /// registers the exponent grows evenly: one root for the start, a few for the step.
     pub(super) fn pass_twiddle(&mut self, layout: &Layout, slot: u32, x: &mut [Cx]) {
-        let Some(Twiddle { modulus, axis, reads }) = self.pass.twiddle else { return };
+        let Some(Twiddle { modulus, axis, reads, alike }) = self.pass.twiddle else { return };
         let index = |digit: &Digit| if reads { digit.input } else { digit.output };
         let indices = self.digits.weights(|digit| if digit.axis == Some(axis) { index(digit) } else { 0 });
-        let rests = self.digits.weights(|digit| digit.twiddle);
         // Index and exponent are below the modulus.
         let ty = if modulus > u64::from(u32::MAX) { Type::U64 } else { Type::U32 };
-        let origin = self.at_origin(ty, |dim| dim.twiddle as i64);
         let step = layout.register.map_or(0, |d| indices[d]) as u64;
         let radix = layout.registers(&self.digits);
         let inside = self.inside(layout, slot);
-        let rest = layout.linear(&mut self.b, &self.digits, self.threads, slot, &rests, ty);
-        let mut x_value = self.b.add_const(origin, rest.constant as u64);
-        if let Some(thread) = rest.thread {
-            x_value = self.b.add(x_value, thread);
-        }
+        let x_value = self.repeated_index(layout, slot, ty, alike);
         let k = self.linear(layout, slot, &indices);
         let k_value = match k.thread {
             Some(thread) => self.b.add_const(thread, k.constant as u64),

@@ -14,7 +14,7 @@ impl Scheduler<'_> {
         let axes = group.iter().map(|&d| Axis::new(dim(d), on_chip_method(&plans[d]))).collect();
         let others = (0..lengths.len()).filter(|d| !group.contains(d));
         let batch = others.map(|d| self.held(d, &lengths, src, dst)).collect();
-        self.new_pass(axes, batch, src, dst)
+        self.new_pass(axes, self.continued(batch), src, dst)
     }
 
     pub(super) fn new_pass(&self, axes: Vec<Axis>, batch: Vec<PassDim>, src: &Place, dst: &Place) -> Pass {
@@ -38,7 +38,15 @@ impl Scheduler<'_> {
 
     pub(super) fn single(&self, d: usize, method: Method, lengths: &[u64], src: &Place, dst: &Place) -> Pass {
         let dim = self.repeated(d, lengths, src, dst);
-        self.new_pass(vec![Axis::new(dim, method)], self.others(d, lengths, src, dst), src, dst)
+        let others = self.continued(self.others(d, lengths, src, dst));
+        self.new_pass(vec![Axis::new(dim, method)], others, src, dst)
+    }
+
+    /// Dimensions that a pass is repeated over, with what continues the nearest elements of memory as one with these, so that tiles take
+    /// as many neighbours as they like, from the start of a sector. Not where somebody asks which points they are.
+    pub(super) fn continued(&self, dims: Vec<PassDim>) -> Vec<PassDim> {
+        let told_apart = self.problem.filter.is_some() || self.problem.is_windowed();
+        if told_apart || !self.problem.functions.is_empty() { dims } else { joined(dims) }
     }
 
     /// The dimensions that a pass over one of them is repeated over.
@@ -61,6 +69,32 @@ impl Scheduler<'_> {
         let whole = PassDim::new(lengths[d], from.strides[d], to.strides[d]);
         PassDim { at_run, of: Some(d as u16), counts: [1, 1], ..whole }
     }
+}
+
+/// Dimensions with those joined of which one goes on where one ends whose elements are neighbours.
+pub(super) fn joined(mut dims: Vec<PassDim>) -> Vec<PassDim> {
+    let pair = |dims: &[PassDim]| {
+        let near = (0..dims.len()).filter(|&d| dims[d].is == 1 || dims[d].os == 1);
+        let pairs = near.flat_map(|fast| (0..dims.len()).map(move |slow| [slow, fast]));
+        pairs.filter(|[slow, fast]| slow != fast).find_map(|at| Some((at, both(at.map(|d| &dims[d]))?)))
+    };
+    while let Some(([slow, fast], both)) = pair(&dims) {
+        dims[fast] = both;
+        dims.remove(slow);
+    }
+    dims
+}
+
+/// The one dimension that a slow and a fast one are, if they are and nothing tells their indices apart.
+pub(super) fn both([slow, fast]: [&PassDim; 2]) -> Option<PassDim> {
+    let n = fast.n as i64;
+    let follows = slow.is == n * fast.is && slow.os == n * fast.os && slow.n > 1 && fast.n > 1;
+    let plain = |dim: &PassDim| {
+        let weights = [dim.load_index, dim.store_index, dim.twiddle, dim.filter.unsigned_abs()];
+        weights == [0; 4] && !dim.at_run && !dim.whole && dim.first == [None; 2]
+    };
+    let fits = slow.n * fast.n <= u64::from(u32::MAX);
+    (follows && plain(slow) && plain(fast) && fits).then(|| PassDim::new(slow.n * fast.n, fast.is, fast.os))
 }
 
 /// How an on-chip plan runs.

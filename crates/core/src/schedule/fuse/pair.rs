@@ -37,6 +37,27 @@ fn parted((n, stride): Between) -> Between {
     if stride == 2 { (2 * n, 1) } else { (n, stride) }
 }
 
+/// The dimensions of which those of both sides are made, which stand with the fastest first, if both name the same elements; and how
+/// many of them make the longer one of the first.
+fn refined(written: &[Between], read: &[Between]) -> Option<(Vec<Between>, usize)> {
+    let row = [written, read].into_iter().filter_map(|side| side.first()).map(|&(n, _)| n).max();
+    let mut rest = [written, read].map(|side| side.iter().rev().copied().collect::<Vec<_>>());
+    let mut pieces: Vec<Between> = Vec::new();
+    let mut rows = 0;
+    while let (Some(x), Some(y)) = (rest[0].pop(), rest[1].pop()) {
+        let (n, stride) = (x.0.min(y.0), x.1);
+        if y.1 != stride || !x.0.is_multiple_of(n) || !y.0.is_multiple_of(n) {
+            return None;
+        }
+        rows += usize::from(pieces.iter().map(|&(n, _)| n).product::<u64>() < row.unwrap_or(1));
+        pieces.push((n, stride));
+        for (rest, (whole, _)) in rest.iter_mut().zip([x, y]) {
+            rest.extend((whole > n).then(|| (whole / n, stride * n as i64)));
+        }
+    }
+    rest.iter().all(Vec::is_empty).then_some((pieces, rows))
+}
+
 /// Two passes of which the second reads what the first writes, item by item.
 #[derive(Debug, Clone)]
 pub(super) struct Pair {
@@ -46,6 +67,8 @@ pub(super) struct Pair {
     pub items: [Vec<usize>; 2],
     /// Dimensions of an item, the fastest first.
     local: Vec<Between>,
+    /// How many of them are a row, which lies without gaps: one, or what is one dimension in some pass.
+    row: usize,
     pub complex_bytes: u64,
     /// The second pass is the middle of a convolution, which reads a spectrum of as many points as an item has.
     spectrum: bool,
@@ -117,9 +140,7 @@ impl Pair {
             side.retain(|&(n, _)| n > 1);
             side.sort_by_key(|&(_, stride)| stride.unsigned_abs());
         }
-        if written != read {
-            return None;
-        }
+        let (mut written, row) = refined(&written, &read)?;
         // Repeated in both passes, and further apart than all that is not.
         let find = |pass: &Pass, end: usize, between: Between| {
             pass.batch.iter().position(|dim| across(dim, end) == between)
@@ -156,7 +177,7 @@ impl Pair {
         }
         let spectrum = b.axes.iter().any(|axis| axis.method.convolves());
         let complex_bytes = problem.precision.complex_bytes();
-        Some(Self { count, items, local: written, complex_bytes, spectrum })
+        Some(Self { count, items, local: written, row, complex_bytes, spectrum })
     }
 
     /// Elements of a slot.
@@ -173,16 +194,25 @@ impl Pair {
     /// the cache, whatever their length.
     fn packed(&self, dims: usize) -> i64 {
         let line = LINE_BYTES / self.complex_bytes;
-        let row = self.local.first().map_or(1, |&(n, _)| n);
-        let row = if row >= 2 * line && self.local.len() > 1 { row.next_multiple_of(line) } else { row };
-        let outer: u64 = self.local[..dims].iter().skip(1).map(|&(n, _)| n).product();
-        if dims == 0 { 1 } else { (row * outer) as i64 }
+        let points = |pieces: &[Between]| pieces.iter().map(|&(n, _)| n).product::<u64>();
+        let (fast, slow) = self.local.split_at(self.row.min(self.local.len()));
+        if dims < fast.len() {
+            return points(&fast[..dims]) as i64;
+        }
+        let row = points(fast);
+        let row = if row >= 2 * line && !slow.is_empty() { row.next_multiple_of(line) } else { row };
+        (row * points(&slow[..dims - fast.len()])) as i64
     }
 
     /// Stride in a slot of a dimension of what lies between, which may count two rows side by side; 0 for those that number
     /// the items.
     pub fn stride(&self, dim: Between, twins: bool) -> i64 {
-        let find = |dim: Between| self.local.iter().position(|&own| own == dim).map(|at| self.packed(at));
+        // One that is several begins where the fastest of them does.
+        let begins = |own: Between, dim: Between| own.1 == dim.1 && dim.0.is_multiple_of(own.0);
+        let find = |dim: Between| {
+            let at = self.local.iter().position(|&own| begins(own, dim));
+            at.map(|at| self.packed(at))
+        };
         let both = || (parted(dim) != dim).then(|| Some(2 * find(parted(dim))?)).flatten();
         find(dim).or_else(|| both().filter(|_| twins)).unwrap_or(0)
     }

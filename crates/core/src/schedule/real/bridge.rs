@@ -7,8 +7,9 @@ use crate::lower::tile;
 use crate::math::factor;
 use crate::pass::{Array, Axis, Formula, Method, Operand, Pass, PassDim, Twiddle};
 use crate::plan::Plan;
-use crate::problem::{Dim, Direction, Format, Kind, Storage, half};
-use crate::schedule::bridge::{TRIED, guess};
+use crate::problem::{Dim, Direction, Format, Kind, Placement, Storage, half};
+use crate::schedule::bridge::{TRIED, clustered, guess};
+use crate::schedule::passes::both;
 use crate::schedule::{fuse, on_chip_method};
 use crate::solve::cluster;
 use crate::target::LINE_BYTES;
@@ -21,6 +22,7 @@ const SCRATCH: Array = Array::Workspace(0);
 
 /// The two passes of a plane or a volume, and what lies between them.
 struct Bridge {
+    dims: Dims,
     passes: [Pass; 2],
     plans: Vec<Plan>,
     /// Elements between the two.
@@ -29,6 +31,7 @@ struct Bridge {
 }
 
 /// The dimensions of a problem, by what becomes of them.
+#[derive(Clone, Copy)]
 struct Dims {
     /// That of the lines.
     own: Dim,
@@ -42,6 +45,7 @@ struct Dims {
 /// Strides of what lies between the passes.
 struct Between {
     operand: Operand,
+    own: i64,
     shared: i64,
     outer: i64,
     batch: Vec<i64>,
@@ -50,21 +54,31 @@ struct Between {
 impl Chain<'_> {
     /// Takes the cheapest two passes that share a dimension; `false`: there are none.
     pub(super) fn bridged(&mut self, own: Dim) -> bool {
-        let Some(Bridge { mut passes, plans, span, .. }) = self.cheapest_bridge(own) else { return false };
-        let region = self.region_of(span);
-        let [first, second] = &mut passes;
-        (first.dst.array, second.src.array) = (region, region);
+        let problem = self.problem;
+        let may = problem.placement == Placement::OutOfPlace && problem.keeps_results();
+        let to_spectrum = may && matches!(problem.kind, Kind::RealToComplex(_));
+        let Some(found) = self.cheapest_bridge(own, to_spectrum) else { return false };
+        // As of complex volumes.
+        let clusters = problem.max_workspace.is_none() && clustered(&found.passes[1], self.limits);
+        let through = if to_spectrum && clusters { self.by_parts(found.dims, false) } else { None };
+        let Bridge { mut passes, plans, span, .. } = through.unwrap_or(found);
+        if passes[0].dst.array == SCRATCH {
+            let region = self.region_of(span);
+            let [first, second] = &mut passes;
+            (first.dst.array, second.src.array) = (region, region);
+        }
         self.passes.extend(passes);
         self.plans = plans;
         true
     }
 
-    fn cheapest_bridge(&self, own: Dim) -> Option<Bridge> {
+    /// The cheapest, through the caller's spectrum or through a region of the workspace.
+    fn cheapest_bridge(&self, own: Dim, in_output: bool) -> Option<Bridge> {
         let problem = self.problem;
         let others = self.others();
         let (&shared, outer) = others.split_last()?;
         // Functions and windows are for the points of passes that know them.
-        let plain = problem.functions.is_empty() && !problem.is_windowed() && problem.max_workspace.is_none();
+        let plain = problem.functions.is_empty() && !problem.is_windowed();
         let still = others.iter().any(|dim| dim.is == 0 || dim.os == 0);
         if outer.len() > 1 || !plain || still || !own.n.is_multiple_of(2) || !fuse::pays(problem, self.limits)
         {
@@ -84,16 +98,16 @@ impl Chain<'_> {
         let divisors = factor::divisors(shared.n).into_iter().filter(|&first| first > 1 && first < shared.n);
         let mut ways: Vec<(f64, [u64; 2])> = divisors.filter_map(parted).collect();
         ways.sort_by(|(x, _), (y, _)| x.total_cmp(y));
-        let by = |(_, parts): (f64, [u64; 2])| self.by_parts(&Dims { own, shared, parts, outer });
+        let by = |(_, parts): (f64, [u64; 2])| self.by_parts(Dims { own, shared, parts, outer }, in_output);
         let found = ways.into_iter().take(TRIED).filter_map(by);
         found.min_by(|x, y| x.cost.total_cmp(&y.cost))
     }
 
-    fn by_parts(&self, dims: &Dims) -> Option<Bridge> {
+    fn by_parts(&self, dims: Dims, in_output: bool) -> Option<Bridge> {
         let back = matches!(self.problem.kind, Kind::ComplexToReal(_));
-        let between = self.between_parts(dims, back);
-        let (lines, line_plans) = self.lines_beside(dims, &between, back)?;
-        let (columns, mut column_plans) = self.columns_around(dims, &between, back)?;
+        let between = self.between_parts(&dims, back, in_output);
+        let (lines, line_plans) = self.lines_beside(&dims, &between, back)?;
+        let (columns, mut column_plans) = self.columns_around(&dims, &between, back)?;
         let cost = |pass: &Pass| tile::choose(pass, self.limits);
         let passes = if back { [columns, lines] } else { [lines, columns] };
         let choices = [cost(&passes[0])?, cost(&passes[1])?];
@@ -102,42 +116,51 @@ impl Chain<'_> {
         let shared = Plan::Split(if back { vec![part, beside] } else { vec![beside, part] });
         let plans = [own, shared].into_iter().chain(column_plans).collect();
         let cost = fuse::copies(&passes, &choices, self.problem.elements());
-        Some(Bridge { passes, plans, span: between.operand.span, cost })
+        Some(Bridge { dims, passes, plans, span: between.operand.span, cost })
     }
 
-    /// What lies between: packed but for rows of half spectra, which start with lines of memory, in the order of the caller's spectrum.
-    fn between_parts(&self, dims: &Dims, back: bool) -> Between {
+    /// What lies between: the caller's spectrum; or packed in its order, rows that do not follow each other there with starts at lines of
+    /// memory.
+    fn between_parts(&self, dims: &Dims, back: bool, in_output: bool) -> Between {
         let problem = self.problem;
-        let spectrum = |dim: &Dim| if back { dim.is } else { dim.os }.unsigned_abs();
-        let line = LINE_BYTES / problem.precision.complex_bytes();
+        let spectrum = |dim: &Dim| if back { dim.is } else { dim.os };
         // That of the lines, the shared one, the outer one, then those that are repeated over.
         let own = Dim { n: half(dims.own.n), ..dims.own };
         let all: Vec<Dim> =
             [own, dims.shared].into_iter().chain(dims.outer).chain(problem.batch.iter().copied()).collect();
+        let parted = |operand: Operand, mut strides: Vec<i64>| {
+            let batch = strides.split_off(strides.len() - problem.batch.len());
+            let outer = strides.get(2).copied().unwrap_or(0);
+            Between { operand, own: strides[0], shared: strides[1], outer, batch }
+        };
+        if in_output {
+            return parted(self.operand(true), all.iter().map(spectrum).collect());
+        }
+        let follow = spectrum(&dims.shared) == own.n as i64 * spectrum(&own);
+        let line = LINE_BYTES / problem.precision.complex_bytes();
         let mut order: Vec<usize> = (1..all.len()).collect();
-        order.sort_by_key(|&d| spectrum(&all[d]));
+        order.sort_by_key(|&d| spectrum(&all[d]).unsigned_abs());
         let mut strides = vec![1; all.len()];
-        let mut span = own.n.next_multiple_of(line);
+        let mut span = if follow { own.n } else { own.n.next_multiple_of(line) };
         for d in order {
             strides[d] = span as i64;
             span *= all[d].n;
         }
         let storage = Storage::of(problem.precision);
-        let operand = Operand { array: SCRATCH, format: Format::Interleaved, offset: 0, span, storage };
-        let batch = strides.split_off(strides.len() - problem.batch.len());
-        Between { operand, shared: strides[1], outer: strides.get(2).copied().unwrap_or(0), batch }
+        parted(Operand { array: SCRATCH, format: Format::Interleaved, offset: 0, span, storage }, strides)
     }
 
     /// The pass of the lines and the part of the shared dimension beside them, and the plans of both.
     fn lines_beside(&self, dims: &Dims, between: &Between, back: bool) -> Option<(Pass, [Plan; 2])> {
         let problem = self.problem;
         let Dims { own, shared, parts: [a, b], outer } = *dims;
-        // Index `n1 B + n2` before, `k1 B + n2` between, `k1 + A k2` after.
-        let (step, own) = (b as i64, if back { Dim { is: 1, ..own } } else { Dim { os: 1, ..own } });
+        // Index `n1 B + n2` before, `k1 + A k2` after; between, what the columns are repeated over is the fast part.
+        let (step, inner) = (b as i64, between.own);
+        let own = if back { Dim { is: inner, ..own } } else { Dim { os: inner, ..own } };
         let [beside, rest] = if back {
             [Dim::new(b, between.shared, shared.os * a as i64), Dim::new(a, between.shared * step, shared.os)]
         } else {
-            [Dim::new(a, shared.is * step, between.shared * step), Dim::new(b, shared.is, between.shared)]
+            [Dim::new(a, shared.is * step, between.shared), Dim::new(b, shared.is, between.shared * a as i64)]
         };
         let moved = |dim: &Dim, stride: i64| {
             if back { Dim { is: stride, ..*dim } } else { Dim { os: stride, ..*dim } }
@@ -177,10 +200,10 @@ impl Chain<'_> {
         let [step, steps] = [b as i64, a as i64];
         let (n, part, rest) = if back {
             let part = [shared.is * step, between.shared * step];
-            (a, part, PassDim { twiddle: 1, ..PassDim::new(b, shared.is, between.shared) })
+            (a, part, PassDim::new(b, shared.is, between.shared))
         } else {
-            let rest = PassDim::new(a, between.shared * step, shared.os);
-            (b, [between.shared, shared.os * steps], PassDim { twiddle: 1, ..rest })
+            let rest = PassDim::new(a, between.shared, shared.os);
+            (b, [between.shared * steps, shared.os * steps], rest)
         };
         let axes: Vec<PassDim> = outer
             .iter()
@@ -188,14 +211,19 @@ impl Chain<'_> {
             .chain([PassDim::new(n, part[0], part[1])])
             .collect();
         let repeated = problem.batch.iter().zip(&between.batch).map(|(dim, &stride)| whole(dim, stride));
-        let frequencies = whole(&Dim { n: half(own.n), ..own }, 1);
-        let batch = repeated.chain([rest, frequencies]).collect();
+        let frequencies = whole(&Dim { n: half(own.n), ..own }, between.own);
+        // Rows that follow each other are one, of which the factors change from row to row.
+        let (inner, alike) = match both([&rest, &frequencies]) {
+            Some(rows) => (vec![PassDim { twiddle: 1, ..rows }], frequencies.n),
+            None => (vec![PassDim { twiddle: 1, ..rest }, frequencies], 1),
+        };
+        let batch = repeated.chain(inner).collect();
         let [src, dst] =
             if back { [self.operand(false), between.operand] } else { [between.operand, self.operand(true)] };
         let plain = Pass {
             direction: problem.direction,
             scale: if back { 1.0 } else { problem.scale },
-            twiddle: Some(Twiddle { modulus: shared.n, axis: axes.len() - 1, reads: !back }),
+            twiddle: Some(Twiddle { modulus: shared.n, axis: axes.len() - 1, reads: !back, alike }),
             ..line::pass(problem.precision, Vec::new(), batch, src, dst)
         };
         let lengths: Vec<u64> = axes.iter().map(|axis| axis.n).collect();

@@ -3,14 +3,11 @@
 
 use crate::error::Error;
 use crate::problem::{Dim, Kind, Problem};
+use crate::schedule::bridge::FOR_WORKSPACE;
 use crate::schedule::{Schedule, fuse};
 use crate::target::{Api, Limits};
 
 use super::{Chain, chained, windows};
-
-/// Part of the copies that two passes with a shared dimension have to leave: of twelve planes and volumes on an H200 they took 1.06
-/// times what the model expects, beside others of it (`docs/notes/shared-dimensions.md`).
-const BRIDGED: f64 = 0.9;
 
 /// Part of the copies that rows which start with lines have to leave for workspace to be worth it: the model is not surer.
 const CLEARLY: f64 = 0.95;
@@ -18,7 +15,7 @@ const CLEARLY: f64 = 0.95;
 /// The schedule, or what takes less by workspace that nobody has forbidden.
 pub(super) fn cheaper(problem: &Problem, limits: &Limits, mut schedule: Schedule) -> Result<Schedule, Error> {
     let (Kind::RealToComplex(own) | Kind::ComplexToReal(own)) = problem.kind else { return Ok(schedule) };
-    if problem.max_workspace.is_some() || schedule.passes.len() < 2 {
+    if schedule.passes.len() < 2 {
         return Ok(schedule);
     }
     let cost = |schedule: &Schedule| {
@@ -26,8 +23,9 @@ pub(super) fn cheaper(problem: &Problem, limits: &Limits, mut schedule: Schedule
         let copies = fuse::copies(&schedule.passes, &choices, problem.elements());
         Some((copies, schedule.fused.len()))
     };
+    let needed = |schedule: &Schedule| schedule.workspace(problem.precision).1;
     let Some((mut least, shared)) = cost(&schedule) else { return Ok(schedule) };
-    if matches!(problem.kind, Kind::ComplexToReal(_)) {
+    if matches!(problem.kind, Kind::ComplexToReal(_)) && problem.max_workspace.is_none() {
         // Some passes gain by rows that start with lines of memory, others lose that were one dimension with the next, or shared
         // a launch.
         let aligned = chained(problem, limits, true)?.finish();
@@ -41,22 +39,21 @@ pub(super) fn cheaper(problem: &Problem, limits: &Limits, mut schedule: Schedule
     }
     if let Some(bridge) = by_bridge(problem, limits, own) {
         let fewer = bridge.passes.len() < schedule.passes.len() || matches!(limits.api, Api::Ptx { .. });
-        // On the way back the two took 2.35 copies of 1024 x 1024 in a launch that they share, where 2.05 were expected.
-        let taken = |(copies, shared): (f64, usize)| {
-            let launches = matches!(problem.kind, Kind::RealToComplex(_)) || shared == 0;
-            launches && copies < BRIDGED * least
-        };
-        if fewer && cost(&bridge).is_some_and(taken) {
+        let free = bridge.passes.len() < schedule.passes.len() || needed(&bridge) <= needed(&schedule);
+        let share = if free { 1.0 } else { FOR_WORKSPACE };
+        if fewer && cost(&bridge).is_some_and(|(copies, _)| copies < share * least) {
             return Ok(bridge);
         }
     }
     Ok(schedule)
 }
 
-/// Two passes that share a dimension, if there are some.
+/// Two passes that share a dimension, if there are some within the cap.
 fn by_bridge(problem: &Problem, limits: &Limits, own: Dim) -> Option<Schedule> {
     let mut chain = Chain::new(problem, limits);
-    chain.bridged(own).then(|| chain.finish())
+    let found = chain.bridged(own).then(|| chain.finish())?;
+    let (_, needed) = found.workspace(problem.precision);
+    problem.max_workspace.is_none_or(|cap| needed <= cap).then_some(found)
 }
 
 /// Other schedules than the one that is expected to take the least, for whoever can time them.
