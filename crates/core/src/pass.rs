@@ -159,8 +159,8 @@ pub struct Twiddle {
     pub axis: usize,
     /// Before the axes are transformed, by input indices, instead of after, by output indices.
     pub reads: bool,
-    /// Neighbours along the repeated dimensions that have the same factors: a dimension within the parted one's rest lies so many
-    /// elements long in it, where both are repeated over as one.
+    /// Neighbours along the repeated dimensions that have the same factors: the length of a dimension that is repeated over as one
+    /// with what is left of the parted one.
     pub alike: u64,
 }
 

@@ -285,7 +285,7 @@ impl Lowering<'_> {
     /// What the repeated dimensions give the exponent of the pass's twiddle, in whole groups of `alike`.
     fn repeated_index(&mut self, layout: &Layout, slot: u32, ty: Type, alike: u64) -> Value {
         let rests = self.digits.weights(|digit| digit.twiddle);
-        // Where neighbours are alike, the index of all of them fits in a word (`schedule/bridge.rs`).
+        // Where neighbours are alike, the index of all of them fits in a word (`schedule/passes.rs`).
         let own = if alike > 1 { Type::U32 } else { ty };
         let origin = self.at_origin(own, |dim| dim.twiddle as i64);
         let rest = layout.linear(&mut self.b, &self.digits, self.threads, slot, &rests, own);

@@ -161,7 +161,7 @@ impl Scheduler<'_> {
             passes.iter_mut().for_each(|pass| self.suit_together(pass));
         }
         let may = src.array != dst.array && self.problem.keeps_results() && self.output_holds_all();
-        let clustered = clustered(&passes[1], self.limits);
+        let clustered = passes.last().is_some_and(|last| clustered(last, self.limits));
         if !may || (self.problem.max_workspace.is_none() && clustered) {
             let between = self.region(&self.points_of(group), dst);
             // Rows that are whole lines start with lines in either order, and in their own they are nearer to each other.

@@ -154,7 +154,7 @@ impl Chain<'_> {
     fn lines_beside(&self, dims: &Dims, between: &Between, back: bool) -> Option<(Pass, [Plan; 2])> {
         let problem = self.problem;
         let Dims { own, shared, parts: [a, b], outer } = *dims;
-        // Index `n1 B + n2` before, `k1 + A k2` after; between, what the columns are repeated over is the fast part.
+        // Index `n1 B + n2` before, `k1 + A k2` after; between, the part that the columns are repeated over is the fast one.
         let (step, inner) = (b as i64, between.own);
         let own = if back { Dim { is: inner, ..own } } else { Dim { os: inner, ..own } };
         let [beside, rest] = if back {
