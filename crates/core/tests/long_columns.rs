@@ -4,7 +4,7 @@ mod common;
 
 use common::{Case, packed};
 use warpfft_core::kernel::simulate::Report;
-use warpfft_core::problem::{Dim, Precision, Problem};
+use warpfft_core::problem::{Dim, Placement, Precision, Problem};
 use warpfft_core::program::Compiled;
 use warpfft_core::recipe::{Recipe, candidates};
 use warpfft_core::target::Limits;
@@ -75,7 +75,13 @@ fn without_clusters_columns_take_two_passes() {
 #[test]
 fn a_cap_on_the_workspace_is_kept() {
     let limits = Limits::a100();
-    let problem = Problem { max_workspace: Some(0), ..packed(&[12000, 16], 1, Precision::F32) };
-    let compiled = Compiled::of(&problem, &limits).expect("one pass over columns takes none");
-    assert!(compiled.schedule.plans.iter().all(|plan| plan.passes() == 1));
+    let capped =
+        |placement| Problem { placement, max_workspace: Some(0), ..packed(&[12000, 16], 1, Precision::F32) };
+    let of = |placement| Compiled::of(&capped(placement), &limits).expect("there are ways without any");
+    // Columns in one pass, or, where the output may hold what lies between, with rows in two.
+    let in_place = of(Placement::InPlace);
+    assert!(in_place.schedule.plans.iter().all(|plan| plan.passes() == 1));
+    let apart = of(Placement::OutOfPlace);
+    assert_eq!([in_place.program.workspace_bytes, apart.program.workspace_bytes], [0, 0]);
+    assert_eq!(apart.parts.len(), 2, "{:?}", apart.schedule.plans);
 }
