@@ -22,7 +22,7 @@ use crate::target::{Api, LINE_BYTES, Limits};
 use super::{Place, Schedule, Scheduler, fuse, on_chip_method, with};
 
 /// Part of the copies that it may take where it needs more workspace and saves no pass. Beside ways with a pass for each dimension
-/// the model is 5 to 10% too high (`docs/notes/shared-dimensions.md`), so that else it has only to take less.
+/// the model is 5 to 12% too high (`docs/notes/shared-dimensions.md`), so that else it has only to take less.
 pub(super) const FOR_WORKSPACE: f64 = 0.97;
 /// Ways to part a dimension that are looked at.
 pub(super) const TRIED: usize = 8;

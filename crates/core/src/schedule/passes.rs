@@ -72,7 +72,7 @@ impl Scheduler<'_> {
 }
 
 /// Dimensions with those joined of which one goes on where one ends whose elements are neighbours.
-pub(super) fn joined(mut dims: Vec<PassDim>) -> Vec<PassDim> {
+fn joined(mut dims: Vec<PassDim>) -> Vec<PassDim> {
     let pair = |dims: &[PassDim]| {
         let near = (0..dims.len()).filter(|&d| dims[d].is == 1 || dims[d].os == 1);
         let pairs = near.flat_map(|fast| (0..dims.len()).map(move |slow| [slow, fast]));
