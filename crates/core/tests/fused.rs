@@ -206,6 +206,12 @@ fn convolutions_through_memory() {
             assert!(!recipes.iter().any(leads), "{n}: the middle is first");
             assert!(recipes.iter().any(|recipe| recipe.fused[0].first + 1 == middle(recipe)));
             check_some(&problem, &limits);
+            // Of the passes before the middle, with it, and behind it, each pair that is offered.
+            for first in 0..4 {
+                if let Some(recipe) = recipes.iter().find(|recipe| recipe.fused[0].first == first) {
+                    check(recipe, &problem, &limits);
+                }
+            }
             check_program(&planned.program, &limits, "as planned").expect("no races");
         }
     }
