@@ -152,6 +152,7 @@ fn lines(n: u64, method: Method, (point, line): (i64, i64), precision: Precision
         ends: [None; 2],
         windows: Default::default(),
         filter: None,
+        images: None,
         functions: Default::default(),
     }
 }
@@ -207,6 +208,8 @@ pub struct Model<'a> {
     longest: u64,
     /// Multiplied by twiddles on the way out.
     twiddled: bool,
+    /// Threads hold rows of lines of reals with their images.
+    images: bool,
     /// It pads what it reads, or drops the padding of what it writes.
     pads: bool,
     /// Elements of the tile without padding.
@@ -264,8 +267,9 @@ impl<'a> Model<'a> {
             transforms: batch.iter().product(),
             axes: pass.axes.len(),
             twiddled: pass.twiddle.is_some(),
+            images: pass.images.is_some(),
             pads: [pass.load, pass.store].into_iter().flatten().any(|factor| factor.limit.is_some())
-                || pass.windows.iter().flatten().any(|own| own.mirror.is_none()),
+                || pass.windows.iter().any(|own| !own.is_empty()),
             stages,
             permutations,
             decimated,

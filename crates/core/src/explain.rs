@@ -281,6 +281,9 @@ fn method(pass: &Pass) -> String {
             (fold.formula.name(pass.direction == Direction::Inverse), if writes { "out" } else { "in" });
         text += &format!("{}{what} of {} folded {side}", if text.is_empty() { "" } else { ", " }, fold.n);
     }
+    if pass.images.is_some() {
+        text += ", rows with their mirror images";
+    }
     if let Some(Twiddle { modulus, .. }) = pass.twiddle {
         text += &format!(", twiddle {modulus}");
     }

@@ -2,14 +2,16 @@
 //! chip, multiply by twiddles or by a table, scatter by strides. A pass knows elements and bytes, not threads.
 
 mod fold;
+mod images;
 mod method;
 mod table;
 mod window;
 
 pub use fold::{Carry, Fold, Formula, Way, points};
+pub use images::Images;
 pub use method::{CoprimePart, Method, PartKind, Stage};
 pub use table::{Coordinate, MAX_STAGES, TableKind};
-pub use window::{Mirror, Window};
+pub use window::Window;
 
 use crate::function::Functions;
 use crate::problem::{Dim, Direction, Format, Precision, Storage};
@@ -38,6 +40,13 @@ pub struct Operand {
     pub span: u64,
     /// How it keeps real numbers: the workspace as they are computed in.
     pub storage: Storage,
+}
+
+impl Operand {
+    /// Whether indices of its reals do not fit 32 bits.
+    pub(crate) fn needs_wide_index(&self) -> bool {
+        self.span.saturating_mul(self.format.step()) > u64::from(u32::MAX / 2)
+    }
 }
 
 /// A dimension of a pass, transformed or repeated over.
@@ -215,6 +224,8 @@ pub struct Pass {
     pub windows: [Vec<Window>; 2],
     /// The array of factors in the middle of [`PartKind::Filter`].
     pub filter: Option<Factors>,
+    /// Its first two repeated dimensions are rows of lines of reals in pairs, each with its mirror image.
+    pub images: Option<Images>,
 }
 
 /// An array of complex factors of which a pass reads one for each frequency, at distances that its dimensions say.
@@ -322,6 +333,9 @@ impl Pass {
             None if self.folds_alone() => {
                 let points = self.ends.iter().flatten().map(Fold::points).sum::<u64>();
                 points * self.batch[1..].iter().map(|dim| dim.n).product::<u64>()
+            }
+            None if let Some(images) = self.images => {
+                self.image_points(images, writes) * self.batch[2..].iter().map(|dim| dim.n).product::<u64>()
             }
             None => {
                 self.windows[usize::from(writes)].iter().fold(self.elements(), |all, own| own.part_of(all))

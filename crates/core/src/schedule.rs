@@ -32,6 +32,7 @@ use convolution::By;
 pub use detour::{Cause, Detour};
 use fuse::Fuse;
 pub(crate) use passes::on_chip_method;
+pub(crate) use real::{by_parts, others};
 use window::held;
 
 /// Passes in order, and what they need beside input and output.
@@ -112,11 +113,6 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         (_, least) if least > allowed => Err(Error::Workspace { needed: least.min(needed), allowed }),
         _ => Ok(schedule),
     }
-}
-
-/// Other schedules of a problem of real data than [`schedule`] chooses, for whoever can time them.
-pub(crate) fn others(problem: &Problem, limits: &Limits) -> Vec<Schedule> {
-    real::others(problem, limits)
 }
 
 /// Schedules a problem by the given plans, one for each transform dimension, in the radices that they name.

@@ -167,6 +167,7 @@ fn forced(problem: &Problem, radices: &[&[u32]], tile: &Tile, limits: &Limits) -
         ends: [None; 2],
         windows: Default::default(),
         filter: None,
+        images: None,
         functions: warpfft_core::function::Functions::default(),
     };
     let lowered = lower::lower(&pass, tile, lower::Walk::Rising, limits, "forced");

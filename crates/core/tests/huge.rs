@@ -135,3 +135,66 @@ fn more_transforms_than_32_bits_count() {
         check(&Fft::new([n]).batch((1 << 33) / n + more).in_place().build().expect("it is possible"));
     }
 }
+
+/// The rows of 256 lines of 2^24 reals, each with its mirror image: what the pass that makes the spectrum writes, against the sums that
+/// frequencies of the complex lines stand for.
+#[test]
+fn rows_with_images_beyond_32_bits() {
+    let limits = Limits::h200();
+    let (n, lines) = (1_u64 << 24, 256);
+    let problem = Fft::new([n]).batch(lines).r2c().build().expect("it can be asked");
+    let compiled = Compiled::of(&problem, &limits).expect("it has a plan");
+    let mut passes = compiled.schedule.passes.iter().zip(&compiled.parts);
+    let (pass, part) = passes.find(|(pass, _)| pass.images.is_some()).expect("a pass has rows in pairs");
+    assert!(pass.dst.span > u64::from(u32::MAX / 4) && compiled.schedule.fused.is_empty());
+    let launch = &compiled.program.launches[part.launch];
+    let kernel = &compiled.program.kernels[launch.kernel];
+    let buffer = |&binding: &Binding| match binding {
+        Binding::Table(i) => GlobalBuffer::initialised(match &compiled.program.tables[i as usize] {
+            Table::F32(v) => Memory::F32(v.clone()),
+            Table::F64(v) => Memory::F64(v.clone()),
+            Table::U32(v) => Memory::U32(v.clone()),
+        }),
+        _ => GlobalBuffer::sparse(Type::F32, noise).expect("a real type"),
+    };
+    let mut buffers: Vec<GlobalBuffer> = launch.bindings.iter().map(buffer).collect();
+    let mut borrowed: Vec<&mut GlobalBuffer> = buffers.iter_mut().collect();
+    let options = Options { sample_blocks: Some(u64::from(3 * kernel.cluster)), ..Options::default() };
+    simulate_with(kernel, &limits, &mut borrowed, &options).unwrap_or_else(|fault| panic!("{fault}"));
+    let data = launch.bindings.iter().position(|one| matches!(one, Binding::Output(0)));
+    // Of whole pages, what is no longer what was there.
+    let mut touched = buffers[data.expect("it writes")].touched();
+    touched.retain(|&(address, real)| real != noise(address));
+    let (points, rows, row) = (n / 2, pass.images.expect("it has rows in pairs").rows, pass.axes[0].dim.n);
+    // The first block has both ends of a line, and the last is of the last line.
+    for end in [0, 2 * points + 1] {
+        assert!(touched.iter().any(|&(address, _)| address == end), "{end}");
+    }
+    assert!(touched.iter().any(|&(address, _)| address > 2 * (lines - 1) * (points + 1)));
+    let turn = |k: u128, n: u64| {
+        let (re, im) = root((k % u128::from(n)) as u64, n);
+        Complex::new(re, im)
+    };
+    // Frequency k of the complex line, from what the columns left in row k mod rows.
+    let complex = |line: u64, k: u64| -> C64 {
+        let term = |at: u64| {
+            input(line * points + k % rows * row + at) * turn(u128::from(at) * u128::from(k), points)
+        };
+        (0..64).map(|part| (part..row).step_by(64).map(term).sum::<C64>()).sum()
+    };
+    let (mut off, mut size) = (0.0, 0.0);
+    let mut random = rand::rng();
+    let edges = [0, touched.len() / 2 - 1];
+    for pair in edges.into_iter().chain((0..150).map(|_| random.random_range(0..touched.len() / 2))) {
+        let (re, im) = (touched[2 * pair], touched[2 * pair + 1]);
+        assert_eq!((re.0 % 2, im.0), (0, re.0 + 1), "both parts are written");
+        let (line, k) = (re.0 / 2 / (points + 1), re.0 / 2 % (points + 1));
+        let (own, image) = (complex(line, k % points), complex(line, (points - k) % points).conj());
+        let odd = (own - image) * turn(u128::from(k), n) * Complex::new(0.0, -0.5);
+        let want = (own + image) * 0.5 + odd;
+        off += (C64::new(re.1, im.1) - want).norm_sqr();
+        size += want.norm_sqr();
+    }
+    let error = (off / size).sqrt();
+    assert!(error < 1.5e-6, "relative error {error:.2e}");
+}

@@ -401,6 +401,60 @@ fn every_candidate_computes_the_transform() {
     assert!(ways >= 2, "{ways} of them are offered in more than one number of passes");
 }
 
+/// Every way to part long lines, by blocks and by clusters, with tiles that start with sectors and others, in launches of their own
+/// and in one: rows of odd lengths and an odd number of rows, spectra that start anywhere in sectors, gaps, other formats.
+#[test]
+fn rows_with_their_images_in_every_way() {
+    let blocks = Limits { shared_bytes: 2048, l2_bytes: 1 << 15, name: "blocks".into(), ..small_cache() };
+    let clusters = Limits { max_cluster: 4, l2_bytes: 50 << 20, name: "clusters".into(), ..blocks.clone() };
+    let [mut shared, mut clustered, mut aligned, mut apart] = [0; 4];
+    for (limits, n) in [(&blocks, 1600), (&blocks, 2 * 15 * 49), (&clusters, 1 << 12)] {
+        let half = n / 2 + 1;
+        let asked = [
+            Fft::new([n]).batch(6).r2c(),
+            Fft::new([n]).batch(6).c2r(),
+            Fft::new([n]).batch(3).r2c().f64(),
+            Fft::new([n]).batch(3).c2r().f64(),
+            Fft::guru(
+                &[Dim::new(n, 1, 1)],
+                &[Dim::new(2, 2 * n as i64, half as i64 + 6), Dim::new(3, n as i64, 2 * half as i64 + 12)],
+            )
+            .r2c()
+            .offsets(0, 5),
+            Fft::new([n]).batch(3).c2r().formats(Format::Planar, Format::Real),
+        ];
+        for problem in asked.map(build) {
+            let found = candidates(&problem, limits, 120).expect("there are some");
+            // The best of each sort that there is.
+            let mut sorts = Vec::new();
+            for one in found {
+                // The tile of the rows holds both of each pair.
+                let tile = one.recipe.tiles.iter().find(|tile| tile.batch.len() > 2 || tile.batch[0] == 2);
+                let Some(tile) = tile.filter(|tile| tile.batch.len() > 1) else { continue };
+                let sort = (one.recipe.fused.len(), tile.cluster > 1, tile.batch[1].is_multiple_of(4));
+                if sorts.contains(&sort) {
+                    continue;
+                }
+                sorts.push(sort);
+                let compiled = Compiled::by(&one.recipe, &problem, limits).expect("it was just offered");
+                let passes = compiled.schedule.passes.iter().zip(&compiled.parts);
+                let own = passes.into_iter().find(|(pass, _)| pass.images.is_some());
+                let Some((pass, part)) = own else { continue };
+                let starts = pass.starts_with_sectors(part.tile.batch[1]).is_some();
+                shared += compiled.schedule.fused.len();
+                clustered += usize::from(part.tile.cluster > 1);
+                aligned += usize::from(starts);
+                apart += usize::from(!starts);
+                check_program(&problem, &compiled.program, limits);
+            }
+        }
+    }
+    assert!(
+        shared > 9 && clustered > 3 && aligned > 9 && apart > 9,
+        "{shared} {clustered} {aligned} {apart}"
+    );
+}
+
 /// Lines that do not fit the chip, in two passes: none of them folds and does nothing else.
 #[test]
 fn long_lines_by_columns() {

@@ -69,6 +69,9 @@ impl Model<'_> {
         }
         let limits = self.limits;
         let words = self.words();
+        if !self.holds_pairs(threads) {
+            return None;
+        }
         let demand = self.demand(threads);
         let Demand { per_thread, slots, uneven, scratch } = demand;
         let warps = threads.next_multiple_of(limits.subgroup);
@@ -143,6 +146,13 @@ impl Model<'_> {
             stays: false,
             piecewise: false,
         })
+    }
+
+    /// Whether each of so many threads has rows and their images together, where they come in pairs, at both ends.
+    fn holds_pairs(&self, threads: u32) -> bool {
+        let pairs =
+            |stage: &Stage| (stage.points / u64::from(stage.radix) / 2).is_multiple_of(threads.into());
+        !self.images || [self.stages.first(), self.stages.last()].into_iter().flatten().all(pairs)
     }
 
     /// Whether a stage is of a long prime.

@@ -169,7 +169,7 @@ impl Lowering<'_> {
     /// number wrote.
     pub(super) fn remote_layout(&self, from: &Layout, cut: Cut, register: usize) -> Layout {
         let registers = self.digits.parts(Some(register));
-        let kept = from.fastest().into_iter().filter(|&d| !registers.contains(&Some(d)));
+        let kept = from.by_threads().filter(|&d| !registers.contains(&Some(d)));
         let low = from.register.filter(|&d| d != cut.after);
         let late = Some(cut.before).filter(|_| !registers.contains(&Some(cut.before)));
         let order = kept.chain(low).chain(late).collect();

@@ -141,7 +141,7 @@ impl Lowering<'_> {
                 swap(&mut held);
             }
             for (slot, x) in piece.clone().zip(&mut held) {
-                self.pass_twiddle(&store, slot, x);
+                self.pass_twiddle(&store, slot, std::slice::from_mut(x));
             }
             self.store_slots(&store, piece, &held);
         }

@@ -48,10 +48,10 @@ pub(super) fn between(digits: &Digits, write: &Layout, read: &Layout, bounds: Bo
     let bytes = bounds.1;
     let parts = |layout: &Layout| digits.parts(layout.register).into_iter().flatten();
     let stays = parts(write).chain(write.block).filter(|&d| Some(d) != read.block);
-    let by_writer: Vec<usize> = write.fastest().into_iter().chain(stays).collect();
+    let by_writer: Vec<usize> = write.by_threads().chain(stays).collect();
     let kept = by_writer.iter().take_while(|&&d| parts(read).all(|register| register != d));
     let row = kept.map(|&d| u64::from(digits.all[d].size)).product::<u64>() * bytes;
-    let by_reader = || read.fastest().into_iter().chain(parts(read)).collect();
+    let by_reader = || read.by_threads().chain(parts(read)).collect();
     let order = if row.is_multiple_of(REMOTE_ROW) { by_reader() } else { by_writer };
     best(digits, &[order], [write, read], bounds, (REMOTE_START / bytes).max(1) as i64)
 }

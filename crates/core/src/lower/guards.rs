@@ -2,6 +2,8 @@
 
 use crate::kernel::{Cmp, Op, Special, Type, Value};
 
+use crate::pass::Images;
+
 use super::Lowering;
 use super::layout::Layout;
 
@@ -25,7 +27,9 @@ impl Lowering<'_> {
             if if dim.at_run { count == 1 } else { dim.n % count == 0 } {
                 continue;
             }
-            if let Some(below) = self.below_slowest(layout, slot, d) {
+            // Rows of a tile that starts before the first are known by numbers that are too large.
+            let before = self.pass.images.is_some() && d == Images::ROW;
+            if let Some(below) = self.below_slowest(layout, slot, d).filter(|_| !before) {
                 all = Some(self.both(all, below));
                 bounded = true;
                 continue;

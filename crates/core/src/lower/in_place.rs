@@ -195,7 +195,7 @@ impl Lowering<'_> {
                 }
                 let way = if line.returns() { self.pass.direction.reversed() } else { self.pass.direction };
                 let direction = std::mem::replace(&mut self.direction, way);
-                self.pass_twiddle(&step.layout, slot, &mut x);
+                self.pass_twiddle(&step.layout, slot, std::slice::from_mut(&mut x));
                 self.direction = direction;
                 self.store_group(destination, &step.layout, slot, &x, bounds.as_deref());
             }

@@ -47,6 +47,11 @@ impl Layout {
         self.pair.iter().chain(&self.order).copied().collect()
     }
 
+    /// The same as threads follow each other: what a thread holds side by side comes last.
+    pub fn by_threads(&self) -> impl Iterator<Item = usize> {
+        self.order.iter().chain(&self.pair).copied()
+    }
+
     /// Slots that follow each other in which a thread's groups lie side by side.
     pub fn together(&self, digits: &Digits) -> u32 {
         self.pair.map_or(1, |d| digits.all[d].size)

@@ -2,31 +2,38 @@
 
 use std::ops::Range;
 
-use crate::kernel::{Access, Cache, Cx, Op, Space, Special, Type, Value};
+use crate::kernel::{Access, Cache, Cx, Op, Space, Type, Value};
 use crate::pass::{Operand, PassDim};
-use crate::problem::{Format, Precision, Storage};
+use crate::problem::{Format, Storage};
 
 use super::guards::Bound;
 use super::layout::Layout;
-use super::window::{Conjugate, Seen};
-use super::writes::Write;
+use super::window::Seen;
 use super::{Held, Lowering, Slot, stored};
 
 /// Constant distances beyond this are added to the pointer: emitted offsets are signed 32-bit bytes.
 pub(super) const MAX_OFFSET: i64 = 1 << 27;
 
 /// One side of a pass as the kernel sees it.
+#[derive(Clone)]
 pub(super) struct Side {
     pub operand: Operand,
     planes: Vec<Space>,
     /// Reals between neighbouring complex elements.
-    step: i64,
+    pub step: i64,
     /// Weight of each digit in reals.
     pub weights: Vec<i64>,
     /// Uniform start of the tile in reals, `U32`, or `U64` where the array needs it.
-    base: Value,
+    pub base: Value,
     /// It is the block's own array.
     pub staged: bool,
+}
+
+impl Side {
+    /// The same array, gone through with other weights from another start.
+    pub fn elsewhere(&self, weights: Vec<i64>, base: Value) -> Self {
+        Self { weights, base, ..self.clone() }
+    }
 }
 
 impl Lowering<'_> {
@@ -115,7 +122,7 @@ impl Lowering<'_> {
         let planes = (0..operand.format.planes() as u8).map(|plane| self.space_of(slot(plane))).collect();
         let windows = self.pass.windows[usize::from(writes)].iter();
         let span = windows.fold(operand.span, |span, window| span.saturating_add(window.reach()));
-        let wide = span.saturating_mul(step as u64) > u64::from(u32::MAX / 2);
+        let wide = Operand { span, ..operand }.needs_wide_index();
         let ty = if wide { Type::U64 } else { Type::U32 };
         let weights = self.digits.weights(|digit| step * if writes { digit.os } else { digit.is });
         let base = self.at_origin(ty, |dim| step * if writes { dim.os } else { dim.is });
@@ -142,6 +149,11 @@ impl Lowering<'_> {
         let thread = at.thread.unwrap_or_else(|| self.b.u32(0));
         if self.b.ty(side.base) == Type::U32 {
             let index = self.b.add(side.base, thread);
+            if self.pass.images.is_some() {
+                // Tiles may start before the first row (`images.rs`): what is left without the constant may be negative.
+                let index = self.b.add_const(index, u64::from(at.constant as u32));
+                return (side.planes.iter().map(|&space| self.b.addr(space, index)).collect(), 0);
+            }
             return (side.planes.iter().map(|&space| self.b.addr(space, index)).collect(), at.constant);
         }
         // Falling strides make the thread's part negative: shift it up before it is widened.
@@ -210,6 +222,9 @@ impl Lowering<'_> {
 
     /// Some of a thread's groups.
     pub(super) fn load_slots(&mut self, layout: &Layout, slots: Range<u32>) -> Held {
+        if let Some(images) = self.pass.images {
+            return self.load_images(images, layout, slots);
+        }
         let side = self.side(false);
         if layout.pair.is_some() {
             return self.load_pairs(&side, layout, slots);
@@ -253,7 +268,7 @@ impl Lowering<'_> {
                 group.extend([Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]);
             } else {
                 let x = self.load_one(side.operand.format, &planes, offset, cache, on);
-                group.push(seen.map_or(x, |seen| self.reflected(x, seen.conjugate)));
+                group.push(x);
             }
         }
         if let Some(function) = self.pass.functions.load.clone().filter(|_| !side.staged) {
@@ -273,41 +288,6 @@ impl Lowering<'_> {
         group
     }
 
-    /// A 0; in pairs of singles one that no compiler knows to be 0: what it made of such sums on a driver without fused
-    /// products had an error of 3e-9 (`docs/notes/double-single.md`).
-    fn no_imaginary_part(&mut self) -> Value {
-        if self.pass.precision == Precision::DoubleSingle {
-            let zero = self.b.special(Special::Zero);
-            return self.b.convert(self.real, zero);
-        }
-        self.b.float(self.real, 0.0)
-    }
-
-    /// One element of a format.
-    pub(super) fn load_one(
-        &mut self,
-        format: Format,
-        planes: &[Value],
-        offset: i32,
-        cache: Cache,
-        on: Option<Value>,
-    ) -> Cx {
-        let mut real = |plane: usize, offset| self.get(planes[plane], offset, 1, cache, on)[0];
-        match format {
-            Format::Planar => Cx { re: real(0, offset), im: real(1, offset) },
-            Format::Real => Cx { re: real(0, offset), im: self.no_imaginary_part() },
-            Format::Apart(distance) => {
-                let re = real(0, offset);
-                let (other, offset) = self.reach(planes, i64::from(offset) + distance);
-                Cx { re, im: self.get(other[0], offset, 1, cache, on)[0] }
-            }
-            Format::Interleaved => {
-                let x = self.get(planes[0], offset, 2, cache, on);
-                Cx { re: x[0], im: x[1] }
-            }
-        }
-    }
-
     pub(super) fn store(&mut self, layout: &Layout, held: &Held) {
         if !self.staged(true) {
             self.await_slot();
@@ -318,6 +298,9 @@ impl Lowering<'_> {
 
     /// Some of a thread's groups.
     pub(super) fn store_slots(&mut self, layout: &Layout, slots: Range<u32>, held: &Held) {
+        if let Some(images) = self.pass.images {
+            return self.store_images(images, layout, slots, held);
+        }
         let side = self.side(true);
         if layout.pair.is_some() {
             return self.store_pairs(&side, layout, slots, held);
@@ -369,32 +352,9 @@ impl Lowering<'_> {
             let (planes, offset) = self.in_window(side, &pointers, base + step * r as i64, seen);
             let on = self.bounded(factors[r].0, seen.map(|seen| seen.on), bounds.map(|all| all[r]));
             let Bound::If(on) = on else { continue };
-            let kept = seen.map_or(Conjugate::Never, |seen| seen.conjugate);
-            let reals: Vec<Value> =
-                chunk.iter().map(|&x| self.reflected(x, kept)).flat_map(|x| [x.re, x.im]).collect();
+            let reals: Vec<Value> = chunk.iter().flat_map(|x| [x.re, x.im]).collect();
             self.write_reals(side, (&planes, offset), reals, on, &mut writes);
         }
         self.write_all(writes, cache);
-    }
-
-    /// Parts of an element, or of two that lie side by side, to where the format has them.
-    pub(super) fn write_reals(
-        &mut self,
-        side: &Side,
-        (planes, offset): (&[Value], i32),
-        reals: Vec<Value>,
-        on: Option<Value>,
-        writes: &mut Vec<Write>,
-    ) {
-        let one = |ptr, offset, real| Write { ptr, offset, values: vec![real], on };
-        match side.operand.format {
-            Format::Interleaved => writes.push(Write { ptr: planes[0], offset, values: reals, on }),
-            Format::Planar => writes.extend([0, 1].map(|part| one(planes[part], offset, reals[part]))),
-            Format::Real => writes.push(one(planes[0], offset, reals[0])),
-            Format::Apart(distance) => {
-                let (other, far) = self.reach(planes, i64::from(offset) + distance);
-                writes.extend([one(planes[0], offset, reals[0]), one(other[0], far, reals[1])]);
-            }
-        }
     }
 }

@@ -7,6 +7,7 @@ mod coprime;
 pub mod dealt;
 mod decimated;
 pub mod digits;
+mod element;
 pub mod exchange;
 mod filter;
 
@@ -15,6 +16,7 @@ mod forms;
 mod function;
 pub mod fused;
 mod guards;
+mod images;
 mod in_place;
 pub mod layout;
 mod line;
@@ -254,6 +256,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn run(&mut self) {
+        self.align_rows();
         if self.pass.folds_alone() {
             return self.fold_alone();
         }
@@ -277,19 +280,17 @@ impl<'a> Lowering<'a> {
         let destinations = self.digits.weights(|digit| digit.os);
         let load = self.edge_layout(first, cut.map(|cut| cut.before), &sources, false);
         let store = self.edge_layout(last, cut.map(|cut| cut.after), &destinations, true);
-        let (load, store) = (Self::with_pairs(load, read), Self::with_pairs(store, written));
+        let images = self.image_digit();
+        let (load, store) =
+            (Self::with_pairs(load, images.or(read)), Self::with_pairs(store, images.or(written)));
         let mut held = self.load(&load);
         if self.twiddles_read() {
-            for (slot, x) in held.iter_mut().enumerate() {
-                self.pass_twiddle(&load, slot as u32, x);
-            }
+            self.twiddle_all(&load, &mut held);
         }
         self.await_early();
         let (current, mut held) = self.transform(&stages, load, &store, held);
         if self.twiddles_points() {
-            for (slot, x) in held.iter_mut().enumerate() {
-                self.pass_twiddle(&current, slot as u32, x);
-            }
+            self.twiddle_all(&current, &mut held);
         }
         if current != store {
             held = self.exchange(&held, &current, &store);

@@ -10,7 +10,7 @@ use crate::problem::Direction;
 
 use super::digits::Digit;
 use super::layout::Layout;
-use super::{Lowering, Slot, Stage};
+use super::{Held, Lowering, Slot, Stage};
 
 /// Which powers of a root a table holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -296,9 +296,18 @@ impl Lowering<'_> {
         self.b.convert(ty, group)
     }
 
+    /// A tile by the twiddle between passes. A row and its image have the same.
+    pub(super) fn twiddle_all(&mut self, layout: &Layout, held: &mut Held) {
+        let together = self.image_digit().is_some_and(|digit| layout.pair == Some(digit));
+        let alike = if together { 2 } else { 1 };
+        for (at, groups) in held.chunks_mut(alike).enumerate() {
+            self.pass_twiddle(layout, (at * alike) as u32, groups);
+        }
+    }
+
     /// The twiddle between passes: `exp(-+ 2 pi i k x / L)`, k the axis's index, x from the repeated dimensions. Along the
     /// registers the exponent grows evenly: one root for the start, a few for the step.
-    pub(super) fn pass_twiddle(&mut self, layout: &Layout, slot: u32, x: &mut [Cx]) {
+    pub(super) fn pass_twiddle(&mut self, layout: &Layout, slot: u32, groups: &mut [Vec<Cx>]) {
         let Some(Twiddle { modulus, axis, reads, alike }) = self.pass.twiddle else { return };
         let index = |digit: &Digit| if reads { digit.input } else { digit.output };
         let indices = self.digits.weights(|digit| if digit.axis == Some(axis) { index(digit) } else { 0 });
@@ -320,14 +329,14 @@ impl Lowering<'_> {
         if step == 0 {
             // The registers hold another axis: one factor for all of them.
             let Some(w) = first.map(|w| self.directed(w)) else { return };
-            x.iter_mut().for_each(|x| *x = self.b.cmul(*x, w));
+            groups.iter_mut().flatten().for_each(|x| *x = self.b.cmul(*x, w));
             return;
         }
         let steps = self.powers(radix, Powers::Tree, |this, _, j| {
             let exponent = this.b.mul_const(x_value, step * u64::from(j));
             this.root(modulus, exponent, inside)
         });
-        for (r, x) in x.iter_mut().enumerate() {
+        for r in 0..radix as usize {
             let w = match (first, r) {
                 (None, 0) => continue,
                 (None, _) => steps[r - 1],
@@ -335,7 +344,7 @@ impl Lowering<'_> {
                 (Some(first), _) => self.b.cmul(first, steps[r - 1]),
             };
             let w = self.directed(w);
-            *x = self.b.cmul(*x, w);
+            groups.iter_mut().for_each(|group| group[r] = self.b.cmul(group[r], w));
         }
     }
 }

@@ -40,6 +40,7 @@ pub(crate) fn pairable(
     // Tiles of clusters whose threads hold neighbours took three times as long as those whose do not: 6.2 copies and 2.1 of
     // 256 x 256 on an H200 (docs/notes/storage.md).
     let possible = short(operand)
+        && pass.images.is_none()
         && layout.block.is_none()
         && pass.load.is_none()
         && pass.store.is_none()

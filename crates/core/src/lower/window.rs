@@ -2,8 +2,8 @@
 //! index; a window moves it by a constant, or by one of two where the window goes on beyond the end of the dimension.
 //! Where the digits that a register fixes say on which side of an edge all its points lie, nothing is computed.
 
-use crate::kernel::{Cmp, Cx, Op, Type, Value};
-use crate::pass::{Mirror, Window};
+use crate::kernel::{Cmp, Op, Type, Value};
+use crate::pass::Window;
 
 use super::Lowering;
 use super::guards::Bound;
@@ -18,17 +18,6 @@ pub(super) struct Seen {
     pub shift: i64,
     /// What is to be added to that, in elements, and never below 0.
     pub further: Option<Value>,
-    /// Whether memory holds its conjugate.
-    pub conjugate: Conjugate,
-}
-
-/// Whether memory holds the conjugate of an element.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Conjugate {
-    Never,
-    Always,
-    /// Where this holds; or where it does not, with `true`.
-    If(Value, bool),
 }
 
 /// A window and the index of a slot's points in its dimension: `at` in a thread plus a constant for each register.
@@ -37,8 +26,6 @@ struct Index<'w> {
     at: Value,
     /// The largest value of `at` that matters.
     most: i64,
-    /// Which of the lines the points are of that a mirrored window goes by.
-    line: Option<Value>,
 }
 
 impl Lowering<'_> {
@@ -51,7 +38,7 @@ impl Lowering<'_> {
             return None;
         }
         let count = layout.registers(&self.digits) as usize;
-        let whole = Seen { on: Bound::If(None), shift: 0, further: None, conjugate: Conjugate::Never };
+        let whole = Seen { on: Bound::If(None), shift: 0, further: None };
         let mut all = vec![whole; count];
         for window in windows {
             let weights = self.index_weights(window, writes);
@@ -59,14 +46,10 @@ impl Lowering<'_> {
             let origin = self.index_of_origin(window);
             let at_thread = at.thread.map_or(origin, |thread| self.b.add(origin, thread));
             let most = self.most_in_thread(layout, window, &weights);
-            let line = window.mirror.map(|mirror| self.line_of(window, mirror, (layout, slot), &weights));
-            let index = Index { window, at: at_thread, most, line };
+            let index = Index { window, at: at_thread, most };
             for (r, seen) in all.iter_mut().enumerate() {
                 let constant = at.constant + self.digits.at_register(layout.register, &weights, r);
-                match window.mirror {
-                    Some(mirror) => self.reflect(&index, mirror, writes, constant, seen),
-                    None => self.look(&index, constant, seen),
-                }
+                self.look(&index, constant, seen);
             }
         }
         Some(all)
@@ -172,89 +155,6 @@ impl Lowering<'_> {
                 self.b.add(known, further)
             }
         });
-    }
-
-    /// The remainder of a mirrored window's points by its period: the weights that are no multiples of it count.
-    fn line_of(
-        &mut self,
-        window: &Window,
-        mirror: Mirror,
-        (layout, slot): (&Layout, u32),
-        weights: &[i64],
-    ) -> Value {
-        let remainder = |&weight: &u64| weight % mirror.period;
-        let lines = Window { batch: window.batch.iter().map(remainder).collect(), ..window.clone() };
-        let weights: Vec<i64> = weights.iter().map(|weight| weight % mirror.period as i64).collect();
-        let origin = self.index_of_origin(&lines);
-        let at = self.linear(layout, slot, &weights);
-        let start = at.thread.map_or(origin, |thread| self.b.add(origin, thread));
-        self.b.add_const(start, word(at.constant))
-    }
-
-    /// Looks for the point `index + constant` of a Hermitian dimension, of which memory holds the first half.
-    fn reflect(&mut self, index: &Index<'_>, mirror: Mirror, writes: bool, constant: i64, seen: &mut Seen) {
-        let Window { n, stride, .. } = *index.window;
-        let (n, period) = (n as i64, mirror.period);
-        let (first, last) = (constant, constant + index.most);
-        let as_is = if mirror.conjugate { Conjugate::Always } else { Conjugate::Never };
-        if last < n / 2 {
-            seen.conjugate = as_is;
-            return;
-        }
-        // From point k to point n - k, and never below 0: 2 most - 2 at, and a constant.
-        let ty = distance_type(2 * n * stride);
-        let most = self.b.u32(2 * index.most as u32);
-        let twice = self.b.mul_const(index.at, 2);
-        let down = self.b.sub(most, twice);
-        let down = self.b.convert(ty, down);
-        let down = self.b.mul_const(down, stride as u64);
-        let shift = (n - 2 * last) * stride;
-        seen.shift += shift;
-        // What two lines have is written by the one in whose first half it lies; both may read it.
-        let apart = index.line.filter(|_| writes).map(|line| {
-            let before = self.b.add_const(line, u64::from(u32::MAX));
-            let others = self.b.u32(period as u32 / 2 - 1);
-            let apart = self.b.cmp(Cmp::Lt, before, others);
-            if first > n / 2 {
-                return apart;
-            }
-            let point = self.b.add_const(index.at, word(constant));
-            let middle = self.b.u32((n / 2) as u32);
-            let own = self.b.cmp(Cmp::Eq, point, middle);
-            self.b.pure(Op::Or, Type::Bool, &[apart, own])
-        });
-        if first >= n / 2 {
-            seen.conjugate = if mirror.conjugate { Conjugate::Never } else { Conjugate::Always };
-            self.go_further(down, seen);
-            if let Some(apart) = apart {
-                self.only_if(apart, seen);
-            }
-            return;
-        }
-        let point = self.b.add_const(index.at, word(constant));
-        let middle = self.b.u32((n / 2) as u32);
-        let below = self.b.cmp(Cmp::Lt, point, middle);
-        seen.conjugate = Conjugate::If(below, !mirror.conjugate);
-        let stays = self.b.pure(Op::Const(shift.unsigned_abs()), ty, &[]);
-        let further = self.b.select(below, stays, down);
-        self.go_further(further, seen);
-        if let Some(apart) = apart {
-            let on = self.b.pure(Op::Or, Type::Bool, &[below, apart]);
-            self.only_if(on, seen);
-        }
-    }
-
-    /// An element as memory holds it, or as the pass has it.
-    pub(super) fn reflected(&mut self, x: Cx, conjugate: Conjugate) -> Cx {
-        match conjugate {
-            Conjugate::Never => x,
-            Conjugate::Always => self.conjugate(x),
-            Conjugate::If(value, otherwise) => {
-                let turned = self.b.neg(x.im);
-                let [yes, no] = if otherwise { [x.im, turned] } else { [turned, x.im] };
-                Cx { re: x.re, im: self.b.select(value, yes, no) }
-            }
-        }
     }
 
     fn only_if(&mut self, below: Value, seen: &mut Seen) {

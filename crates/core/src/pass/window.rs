@@ -19,18 +19,6 @@ pub struct Window {
     pub axes: Vec<u64>,
     /// Likewise of each repeated dimension.
     pub batch: Vec<u64>,
-    /// Memory holds the first half of a Hermitian dimension, which says the rest; `start` is 0 then.
-    pub mirror: Option<Mirror>,
-}
-
-/// Point `k` of a dimension of `n` is the conjugate of point `n - k`, which memory holds where `k` is not below `n / 2`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Mirror {
-    /// The pass has the points whose remainder by this, an even number, is at most half of it: of those whose remainder is
-    /// 0 or half of it, it has the mirror images too.
-    pub period: u64,
-    /// Memory holds the conjugates.
-    pub conjugate: bool,
 }
 
 impl Window {
@@ -42,16 +30,12 @@ impl Window {
 
     /// What it leaves of so many elements.
     pub fn part_of(&self, elements: u64) -> u64 {
-        if self.mirror.is_some() {
-            return elements;
-        }
         (u128::from(elements) * u128::from(self.len) / u128::from(self.n)) as u64
     }
 
     /// Elements that memory would span beyond, did it hold every point.
     pub fn reach(&self) -> u64 {
-        let times = if self.mirror.is_some() { 2 } else { 1 };
-        (times * self.n).saturating_mul(self.stride.unsigned_abs())
+        self.n.saturating_mul(self.stride.unsigned_abs())
     }
 }
 
@@ -62,10 +46,10 @@ impl Pass {
         own.map_or(axis.dim.n, |window| window.len)
     }
 
-    /// Whether all windows of a side are of whole axes, and none is told by the mirror image of its points.
+    /// Whether all windows of a side are of whole axes.
     pub fn shows_whole_axes(&self, writes: bool) -> bool {
         self.windows[usize::from(writes)]
             .iter()
-            .all(|window| window.mirror.is_none() && self.axes.iter().any(|axis| window.is_of(axis, writes)))
+            .all(|window| self.axes.iter().any(|axis| window.is_of(axis, writes)))
     }
 }

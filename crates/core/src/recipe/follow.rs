@@ -56,6 +56,7 @@ impl Recipe {
                 schedule.plans == self.plans && schedule.passes.len() == self.tiles.len()
             };
             let same = all.into_iter().find(fits);
+            let same = same.or_else(|| schedule::by_parts(problem, &narrowed, &self.plans).filter(fits));
             return same.ok_or_else(|| refused("it is not scheduled by these plans".into()));
         }
         let (got, wanted) = (self.plans.len(), problem.transform.len());

@@ -41,15 +41,8 @@ impl Scheduler<'_> {
             };
             let all = own.kept * (own.count - 1) + own.points;
             let [read, written] = [0, 1].map(|side| sides[side].strides[d]);
-            let window = |n, start, len, stride, batch| Window {
-                n,
-                start,
-                len,
-                stride,
-                axes: axes.clone(),
-                batch,
-                mirror: None,
-            };
+            let window =
+                |n, start, len, stride, batch| Window { n, start, len, stride, axes: axes.clone(), batch };
             // Room for all that either side holds, so that nothing goes on from the beginning.
             let reach = |start: u64, len: u64| all.max(start + len);
             let [input, output] = own.held;

@@ -216,13 +216,16 @@ pub(crate) fn apply(
     for (pass, end, skipped, twins) in [(&mut a, 1, skipped_a, twins_a), (&mut b, 0, skipped_b, twins_b)] {
         let axes = pass.axes.len() - skipped;
         let held = pass.axes[..axes].iter().map(|axis| seen(pass, axis, end));
-        let held = held.chain(pass.batch.iter().map(|dim| across(dim, end)));
+        let held = held.chain((0..pass.batch.len()).map(|d| across(pass, d, end)));
         let strides: Vec<i64> = held.map(|dim| pair.stride(dim, twins)).collect();
         let shown = pass.windows[end].iter().map(|window| pair.stride((window.len, window.stride), twins));
         let shown: Vec<i64> = shown.collect();
         let dims = pass.axes[..axes].iter_mut().map(|axis| &mut axis.dim).chain(&mut pass.batch);
         for (dim, stride) in dims.zip(strides) {
             *(if end == 1 { &mut dim.os } else { &mut dim.is }) = stride;
+        }
+        if let Some(images) = pass.rows_in_pairs(end == 1) {
+            images.place(&mut pass.batch, end == 1);
         }
         for (window, stride) in pass.windows[end].iter_mut().zip(shown) {
             window.stride = stride;

@@ -32,6 +32,7 @@ impl Scheduler<'_> {
             ends: [None; 2],
             windows: Default::default(),
             filter: None,
+            images: None,
             functions: Functions::default(),
         }
     }

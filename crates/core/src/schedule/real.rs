@@ -22,14 +22,14 @@ use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, Storage, 
 use crate::target::{Api, LINE_BYTES, Limits};
 
 use super::{Cause, Detour, Schedule};
-pub(super) use choice::others;
+pub(crate) use choice::{by_parts, others};
 use line::Line;
 use split::Split;
 
 /// Schedules a problem of a real kind.
 pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     let problem = &windows::told_apart(problem.clone().validated()?);
-    let schedule = choice::cheaper(problem, limits, chained(problem, limits, false)?.finish())?;
+    let schedule = choice::cheaper(problem, limits, chained(problem, limits, Ways::default())?.finish())?;
     let (_, needed) = schedule.workspace(problem.precision);
     match problem.max_workspace {
         Some(allowed) if needed > allowed => Err(Error::Workspace { needed, allowed }),
@@ -37,10 +37,29 @@ pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, E
     }
 }
 
-/// The passes of a problem; what lies between them may be `aligned`.
-fn chained<'a>(problem: &'a Problem, limits: &'a Limits, aligned: bool) -> Result<Chain<'a>, Error> {
-    let mut chain = Chain::new(problem, limits);
-    chain.aligns = aligned;
+/// What may be done in other ways than it usually is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ways<'a> {
+    /// Rows between the lines and the other dimensions may start with lines of memory.
+    aligns: bool,
+    parting: Parting<'a>,
+}
+
+/// How long lines are parted.
+#[derive(Debug, Clone, Copy, Default)]
+enum Parting<'a> {
+    /// As is expected to take the least, where that is less than by other ways.
+    #[default]
+    Cheapest,
+    /// In this of the ways, of which the likely best is 0.
+    Nth(usize),
+    /// By these plans of both passes.
+    By(&'a [Plan]),
+}
+
+/// The passes of a problem.
+fn chained<'a>(problem: &'a Problem, limits: &'a Limits, ways: Ways<'a>) -> Result<Chain<'a>, Error> {
+    let mut chain = Chain::new(problem, limits, ways);
     match &problem.kind {
         Kind::Complex | Kind::Zoom(_) => {}
         Kind::RealToComplex(dim) => chain.half_spectrum(*dim)?,
@@ -59,8 +78,7 @@ struct Chain<'a> {
     problem: &'a Problem,
     limits: &'a Limits,
     planner: Planner<'a>,
-    /// Whether rows between the lines and the other dimensions may start with lines of memory.
-    aligns: bool,
+    ways: Ways<'a>,
     passes: Vec<Pass>,
     plans: Vec<Plan>,
     /// Elements of what lies between the parts of the chain.
@@ -81,12 +99,12 @@ struct Side {
 }
 
 impl<'a> Chain<'a> {
-    fn new(problem: &'a Problem, limits: &'a Limits) -> Self {
+    fn new(problem: &'a Problem, limits: &'a Limits, ways: Ways<'a>) -> Self {
         Self {
             problem,
             limits,
             planner: Planner::new(limits, problem.precision),
-            aligns: false,
+            ways,
             passes: Vec::new(),
             plans: Vec::new(),
             regions: Vec::new(),
@@ -210,7 +228,7 @@ impl<'a> Chain<'a> {
         let dims = complex.transform.iter().chain(&complex.batch);
         let pitch = dims.map(|dim| dim.is.unsigned_abs()).filter(|&step| step > 1).min().unwrap_or(line);
         let large = 2 * complex.elements() * self.problem.precision.complex_bytes() > self.limits.l2_bytes;
-        let gains = self.aligns
+        let gains = self.ways.aligns
             && matches!(self.limits.api, Api::Ptx { .. })
             && own.is.unsigned_abs() == 1
             && !pitch.is_multiple_of(line)

@@ -57,15 +57,7 @@ impl Scheduler<'_> {
                 let pass = &mut self.passes[own];
                 let [axes, batch] = weights(pass, if alone { Some(at) } else { None }, writes);
                 let (start, len, stride) = (window.start, window.len, place.strides[d]);
-                pass.windows[usize::from(writes)].push(Window {
-                    n,
-                    start,
-                    len,
-                    stride,
-                    axes,
-                    batch,
-                    mirror: None,
-                });
+                pass.windows[usize::from(writes)].push(Window { n, start, len, stride, axes, batch });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::cost;
 use crate::lower::tile::{Choice, Search};
-use crate::pass::{Axis, Carry, Fold, Formula, Method, PartKind, Pass, PassDim, Pointwise};
+use crate::pass::{Axis, Carry, Fold, Formula, Images, Method, PartKind, Pass, PassDim, Pointwise};
 use crate::problem::{Placement, Problem};
 use crate::target::{Api, LINE_BYTES, Limits};
 
@@ -22,14 +22,23 @@ pub(super) fn folded(fold: &Fold, end: usize) -> Between {
     (fold.elements() / rows, fold.stride)
 }
 
-/// A dimension in what a pass writes (end 1) or reads (end 0).
-pub(super) fn across(dim: &PassDim, end: usize) -> Between {
-    (dim.n, if end == 1 { dim.os } else { dim.is })
+fn stride(dim: &PassDim, end: usize) -> i64 {
+    if end == 1 { dim.os } else { dim.is }
+}
+
+/// A repeated dimension in what a pass writes (end 1) or reads (end 0). Rows in pairs with their images are all rows.
+pub(super) fn across(pass: &Pass, d: usize, end: usize) -> Between {
+    let dim = &pass.batch[d];
+    match (pass.rows_in_pairs(end == 1), d) {
+        (Some(_), Images::MEMBER) => (1, 0),
+        (Some(images), Images::ROW) => (images.rows, stride(dim, end)),
+        _ => (dim.n, stride(dim, end)),
+    }
 }
 
 /// An axis there: as much of it as its window shows.
 pub(super) fn seen(pass: &Pass, axis: &Axis, end: usize) -> Between {
-    (pass.held(axis, end == 1), across(&axis.dim, end).1)
+    (pass.held(axis, end == 1), stride(&axis.dim, end))
 }
 
 /// Pairs of rows side by side as single rows; another dimension as it is.
@@ -128,7 +137,7 @@ impl Pair {
         }
         let side = |pass: &Pass, end: usize| {
             let mut axes: Vec<Between> = pass.axes.iter().map(|axis| seen(pass, axis, end)).collect();
-            let mut batch: Vec<Between> = pass.batch.iter().map(|dim| across(dim, end)).collect();
+            let mut batch: Vec<Between> = (0..pass.batch.len()).map(|d| across(pass, d, end)).collect();
             if let (Some(fold), Some(last)) = (pass.ends[end], axes.last_mut()) {
                 *last = folded(&fold, end);
                 batch.iter_mut().filter(|_| fold.twins(end == 1)).for_each(|dim| *dim = parted(*dim));
@@ -143,7 +152,7 @@ impl Pair {
         let (mut written, row) = refined(&written, &read)?;
         // Repeated in both passes, and further apart than all that is not.
         let find = |pass: &Pass, end: usize, between: Between| {
-            pass.batch.iter().position(|dim| across(dim, end) == between)
+            (0..pass.batch.len()).position(|d| across(pass, d, end) == between)
         };
         let mut items = [Vec::new(), Vec::new()];
         let mut count = 1;

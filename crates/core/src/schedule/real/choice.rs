@@ -2,15 +2,19 @@
 //! memory, or two that share a dimension.
 
 use crate::error::Error;
+use crate::plan::Plan;
 use crate::problem::{Dim, Kind, Problem};
 use crate::schedule::bridge::FOR_WORKSPACE;
 use crate::schedule::{Schedule, fuse};
 use crate::target::{Api, Limits};
 
-use super::{Chain, chained, windows};
+use super::{Chain, Parting, Ways, chained, windows};
 
 /// Part of the copies that rows which start with lines have to leave for workspace to be worth it: the model is not surer.
 const CLEARLY: f64 = 0.95;
+
+/// Ways to part long lines that are offered.
+const MOST_PARTED: usize = 4;
 
 /// The schedule, or what takes less by workspace that nobody has forbidden.
 pub(super) fn cheaper(problem: &Problem, limits: &Limits, mut schedule: Schedule) -> Result<Schedule, Error> {
@@ -28,7 +32,7 @@ pub(super) fn cheaper(problem: &Problem, limits: &Limits, mut schedule: Schedule
     if matches!(problem.kind, Kind::ComplexToReal(_)) && problem.max_workspace.is_none() {
         // Some passes gain by rows that start with lines of memory, others lose that were one dimension with the next, or shared
         // a launch.
-        let aligned = chained(problem, limits, true)?.finish();
+        let aligned = chained(problem, limits, Ways { aligns: true, ..Ways::default() })?.finish();
         if aligned != schedule
             && let Some((copies, still)) = cost(&aligned)
             && still >= shared
@@ -56,22 +60,39 @@ pub(super) fn cheaper(problem: &Problem, limits: &Limits, mut schedule: Schedule
 
 /// Two passes that share a dimension, if there are some within the cap.
 fn by_bridge(problem: &Problem, limits: &Limits, own: Dim) -> Option<Schedule> {
-    let mut chain = Chain::new(problem, limits);
+    let mut chain = Chain::new(problem, limits, Ways::default());
     let found = chain.bridged(own).then(|| chain.finish())?;
     let (_, needed) = found.workspace(problem.precision);
     problem.max_workspace.is_none_or(|cap| needed <= cap).then_some(found)
 }
 
 /// Other schedules than the one that is expected to take the least, for whoever can time them.
-pub(in crate::schedule) fn others(problem: &Problem, limits: &Limits) -> Vec<Schedule> {
+pub(crate) fn others(problem: &Problem, limits: &Limits) -> Vec<Schedule> {
     let (Kind::RealToComplex(own) | Kind::ComplexToReal(own)) = problem.kind else { return Vec::new() };
     let Ok(problem) = problem.clone().validated() else { return Vec::new() };
     if problem.max_workspace.is_some() {
         return Vec::new();
     }
     let problem = windows::told_apart(problem);
-    let plain = chained(&problem, limits, false).map(Chain::finish);
-    // What is one pass has none to share.
-    let Some(plain) = plain.ok().filter(|plain| plain.passes.len() > 1) else { return Vec::new() };
-    std::iter::once(plain).chain(by_bridge(&problem, limits, own)).collect()
+    let by = |ways| chained(&problem, limits, ways).map(Chain::finish).ok();
+    let nth = |at| Ways { parting: Parting::Nth(at), ..Ways::default() };
+    let parted = (0..MOST_PARTED).filter_map(|at| by(nth(at)));
+    let mut all: Vec<Schedule> = Vec::new();
+    for other in by(Ways::default()).into_iter().chain(by_bridge(&problem, limits, own)).chain(parted) {
+        // What is one pass has none to share.
+        if other.passes.len() > 1 && !all.contains(&other) {
+            all.push(other);
+        }
+    }
+    all
+}
+
+/// The schedule whose long lines are parted by the plans of both passes; `None`: they are no such plans.
+pub(crate) fn by_parts(problem: &Problem, limits: &Limits, plans: &[Plan]) -> Option<Schedule> {
+    let [Plan::Split(parts)] = plans else { return None };
+    let problem = windows::told_apart(problem.clone().validated().ok()?);
+    let ways = Ways { parting: Parting::By(parts), ..Ways::default() };
+    let schedule = chained(&problem, limits, ways).ok()?.finish();
+    let needed = schedule.workspace(problem.precision).1;
+    problem.max_workspace.is_none_or(|cap| needed <= cap).then_some(schedule)
 }

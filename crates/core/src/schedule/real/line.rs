@@ -11,7 +11,7 @@ use crate::schedule::{Cause, Detour, no_plan, on_chip_method};
 use super::applied::Applied;
 use super::share::{Points, Share};
 use super::windows::Windows;
-use super::{Chain, Side};
+use super::{Chain, Parting, Side};
 
 /// Points of a line at most where it does not fit the chip: indices along it count in 32 bits.
 const LONGEST: u64 = 1 << 30;
@@ -67,6 +67,7 @@ pub(super) fn pass(
         ends: [None; 2],
         windows: Default::default(),
         filter: None,
+        images: None,
         functions: Functions::default(),
     }
 }
@@ -150,7 +151,8 @@ impl Chain<'_> {
             let choice = one.as_ref().and_then(|(pass, _)| tile::choose(pass, self.limits));
             let (cluster, cost) = choice.map_or((0, f64::INFINITY), |own| (own.tile.cluster, own.cost));
             let two = if cluster == 1 { None } else { self.columns(line, &share) };
-            if let Some(columns) = two.filter(|columns| columns.cost < cost) {
+            let wanted = !matches!(self.ways.parting, Parting::Cheapest);
+            if let Some(columns) = two.filter(|columns| wanted || columns.cost < cost) {
                 self.take_columns(columns);
                 continue;
             }

@@ -74,7 +74,7 @@ impl Line {
         let window = |axis: usize, n: u64, own: Window, stride: i64| {
             let axes = (0..count).map(|other| u64::from(other == axis)).collect();
             let Window { start, len } = own;
-            pass::Window { n, start, len, stride, axes, batch: vec![0; share.batch.len()], mirror: None }
+            pass::Window { n, start, len, stride, axes, batch: vec![0; share.batch.len()] }
         };
         let natural = (!self.folds(share.carry, writes)).then(|| share.natural(self, writes));
         let strides = natural.as_ref().map_or(strides, |natural| natural.strides.clone());
