@@ -364,9 +364,10 @@ fn passes_with_a_spectrum_between_them_share_a_launch() {
         Fft::new([128, 64]).batch(7).c2r(),
         Fft::new([100, 60]).batch(5).r2c().f64(),
         Fft::new([6, 96, 48]).batch(2).r2c(),
-        Fft::new([1 << 14]).batch(5).r2c(),
-        Fft::new([1 << 14]).batch(5).c2r(),
-        Fft::new([1 << 13]).batch(5).r2c().f64(),
+        Fft::new([1 << 12]).batch(7).r2c(),
+        Fft::new([1 << 12]).batch(7).c2r(),
+        // Of twice as many the direct sums are no better than 3e-15 themselves.
+        Fft::new([1 << 12]).batch(5).r2c().f64(),
     ] {
         for program in with_shared_launches(build(fft), &limits) {
             check_program(&program.problem, &program, &limits);

@@ -126,7 +126,7 @@ impl Lowering<'_> {
             let own = self.load_group(&both.row, layout, slot, None);
             let other = self.load_group(&image, layout, slot + 1, None);
             if self.is_spectrum(false) {
-                held.extend(self.from_spectrum((images, row, &pair), layout, slot, [own, other]));
+                held.extend(self.pair_of((images, row, &pair), layout, slot, [own, other]));
             } else {
                 held.push(own);
                 held.push(other.into_iter().map(|x| self.conjugate(x)).collect());
@@ -147,7 +147,7 @@ impl Lowering<'_> {
                 if let Some(edge) = self.edge(&pair, layout, slot) {
                     bounds[0] = Bound::If(Some(self.b.pure(Op::Or, Type::Bool, &[pair.apart, edge])));
                 }
-                self.to_spectrum((images, row), layout, slot, [own, other])
+                self.spectrum_of((images, row), layout, slot, [own, other])
             } else {
                 [own, other.into_iter().map(|x| self.conjugate(x)).collect()]
             };
@@ -211,7 +211,7 @@ impl Lowering<'_> {
 
     /// Frequencies `k` and `M - k` of the reals, of those of the complex line: their means, and half their differences times `-i`
     /// and the root.
-    fn to_spectrum(
+    fn spectrum_of(
         &mut self,
         (images, row): (Images, Value),
         layout: &Layout,
@@ -240,7 +240,7 @@ impl Lowering<'_> {
     }
 
     /// The way back, twice as large: sums, and differences times `i` and the root of the way back.
-    fn from_spectrum(
+    fn pair_of(
         &mut self,
         (images, row, pair): (Images, Value, &Pair),
         layout: &Layout,

@@ -21,6 +21,11 @@ const LONGEST: u64 = 1 << 30;
 /// in pairs (`docs/notes/layouts.md`).
 const PAIRED: [f64; 2] = [1.0, 1.05];
 
+/// What two passes of a long line may be expected to take on the way back, over what its one pass by a cluster is expected to, which
+/// takes less than that: 2^15 doubles 1.62 copies and by two passes 1.73, but 2^16 doubles 1.93 and 1.80 (2^17 reals 1.69 and 1.73, which no
+/// margin tells apart).
+const CLUSTER_BACK: f64 = 0.985;
+
 /// Lines of reals along one dimension, from one side to another.
 pub(super) struct Line {
     pub formula: Formula,
@@ -152,7 +157,8 @@ impl Chain<'_> {
             let (cluster, cost) = choice.map_or((0, f64::INFINITY), |own| (own.tile.cluster, own.cost));
             let two = if cluster == 1 { None } else { self.columns(line, &share) };
             let wanted = !matches!(self.ways.parting, Parting::Cheapest);
-            if let Some(columns) = two.filter(|columns| wanted || columns.cost < cost) {
+            let least = if line.back { CLUSTER_BACK * cost } else { cost };
+            if let Some(columns) = two.filter(|columns| wanted || columns.cost < least) {
                 self.take_columns(columns);
                 continue;
             }
