@@ -137,6 +137,8 @@ impl Lowering<'_> {
 
     /// Stores groups of rows and images. A row that is its own image stands there once.
     pub(super) fn store_images(&mut self, images: Images, layout: &Layout, slots: Range<u32>, held: &Held) {
+        let index = self.threads.index;
+        self.index_anew();
         let both = self.both_rows(images, true);
         for (slot, groups) in slots.step_by(2).zip(held.chunks(2)) {
             let [own, other] = [0, 1].map(|i| self.leaving(layout, slot + i as u32, &groups[i]));
@@ -154,6 +156,7 @@ impl Lowering<'_> {
             self.store_group(&both.row, layout, slot, &own, None);
             self.store_group(&image, layout, slot + 1, &other, Some(&bounds));
         }
+        self.threads.index = index;
     }
 
     /// Whether a slot's first register is frequency 0, which has the last one for its image. `None`: no thread's is.
@@ -172,8 +175,15 @@ impl Lowering<'_> {
         Some(self.b.pure(Op::And, Type::Bool, &[pair.first, start]))
     }
 
-    /// `exp(-2 pi i k / 2M)` for the frequencies k of a slot's row, one for each register.
-    fn roots_of_row(&mut self, images: Images, row: Value, layout: &Layout, slot: u32) -> Vec<Cx> {
+    /// `exp(-2 pi i k / 2M)` for the frequencies k of a slot's row, one for each register, handed over as it is there: all of them
+    /// together would take as many registers of a thread as a row does.
+    fn each_root_of_row(
+        &mut self,
+        (images, row): (Images, Value),
+        layout: &Layout,
+        slot: u32,
+        mut take: impl FnMut(&mut Self, usize, Cx),
+    ) {
         let writes = self.is_spectrum(true);
         let modulus = 2 * self.complex_points(images);
         let ty = if modulus > u64::from(u32::MAX) { Type::U64 } else { Type::U32 };
@@ -188,25 +198,28 @@ impl Lowering<'_> {
         let start = at.thread.map_or(start, |thread| self.b.add(start, thread));
         let on = self.inside(layout, slot);
         let first = self.root(modulus, start, on);
-        let mut all: Vec<Cx> = Vec::new();
-        for r in 0..layout.registers(&self.digits) as usize {
-            let turn = self.digits.at_register(layout.register, &weights, r) as u64 % modulus;
+        let count = layout.registers(&self.digits) as usize;
+        let turn = |this: &Self, r| this.digits.at_register(layout.register, &weights, r) as u64 % modulus;
+        let turns: Vec<u64> = (0..count).map(|r| turn(self, r)).collect();
+        for (r, &turn) in turns.iter().enumerate().filter(|&(_, turn)| 4 * turn < modulus) {
+            let (re, im) = twiddle::root(turn, modulus);
+            let turned = self.b.cconst(self.real, re, im);
+            let w = if turn == 0 { first } else { self.b.cmul(first, turned) };
+            take(self, r, w);
             // A quarter further is no product.
-            let quarter = (0..r).find(|&before| {
-                4 * (turn - self.digits.at_register(layout.register, &weights, before) as u64) == modulus
-            });
-            let w = match (turn, quarter) {
-                (0, _) => first,
-                (_, Some(before)) => self.b.cmul_i(all[before], true),
-                (_, None) => {
-                    let (re, im) = twiddle::root(turn, modulus);
-                    let turn = self.b.cconst(self.real, re, im);
-                    self.b.cmul(first, turn)
-                }
-            };
-            all.push(w);
+            if let Some(further) = turns.iter().position(|&other| 4 * (other - turn.min(other)) == modulus) {
+                let w = self.b.cmul_i(w, true);
+                take(self, further, w);
+            }
         }
-        all
+        for (r, &turn) in turns.iter().enumerate().filter(|&(_, turn)| 4 * turn >= modulus) {
+            if !turns.iter().any(|&other| other < turn && 4 * (turn - other) == modulus) {
+                let (re, im) = twiddle::root(turn, modulus);
+                let turned = self.b.cconst(self.real, re, im);
+                let w = self.b.cmul(first, turned);
+                take(self, r, w);
+            }
+        }
     }
 
     /// Frequencies `k` and `M - k` of the reals, of those of the complex line: their means, and half their differences times `-i`
@@ -216,27 +229,24 @@ impl Lowering<'_> {
         (images, row): (Images, Value),
         layout: &Layout,
         slot: u32,
-        [own, other]: [Vec<Cx>; 2],
+        both: [Vec<Cx>; 2],
     ) -> [Vec<Cx>; 2] {
-        let roots = self.roots_of_row(images, row, layout, slot);
         let half = self.b.float(self.real, 0.5);
-        let mut both = [Vec::new(), Vec::new()];
-        for ((z, w), root) in own.into_iter().zip(other).zip(roots) {
-            let (sum, apart) = (self.b.cadd(z, w), self.b.csub(z, w));
-            let root = self.b.cscale(root, 0.5);
-            let root = self.b.cmul_i(root, true);
-            let odd = self.b.cmul(apart, root);
-            let [minus_re, minus_im] = [odd.re, odd.im].map(|x| self.b.neg(x));
+        let [mut own, mut other] = both;
+        self.each_root_of_row((images, row), layout, slot, |this, r, root| {
+            let (sum, apart) = (this.b.cadd(own[r], other[r]), this.b.csub(own[r], other[r]));
+            let root = this.b.cscale(root, 0.5);
+            let root = this.b.cmul_i(root, true);
+            let odd = this.b.cmul(apart, root);
+            let [minus_re, minus_im] = [odd.re, odd.im].map(|x| this.b.neg(x));
             let mean = |this: &mut Self, x, more| this.b.fma(x, half, more);
-            let k = Cx { re: mean(self, sum.re, odd.re), im: mean(self, sum.im, odd.im) };
-            let image = Cx { re: mean(self, sum.re, minus_re), im: mean(self, sum.im, minus_im) };
+            let k = Cx { re: mean(this, sum.re, odd.re), im: mean(this, sum.im, odd.im) };
+            let image = Cx { re: mean(this, sum.re, minus_re), im: mean(this, sum.im, minus_im) };
             // What is computed is the conjugate of the image.
-            let [k, image] =
-                if images.conjugate { [self.conjugate(k), image] } else { [k, self.conjugate(image)] };
-            both[0].push(k);
-            both[1].push(image);
-        }
-        both
+            let both = if images.conjugate { [this.conjugate(k), image] } else { [k, this.conjugate(image)] };
+            [own[r], other[r]] = both;
+        });
+        [own, other]
     }
 
     /// The way back, twice as large: sums, and differences times `i` and the root of the way back.
@@ -254,19 +264,19 @@ impl Lowering<'_> {
                 group[0].im = self.b.select(edge, zero, group[0].im);
             }
         }
-        let roots = self.roots_of_row(images, row, layout, slot);
-        let mut both = [Vec::new(), Vec::new()];
-        for ((x, image), root) in own.into_iter().zip(other).zip(roots) {
-            let [x, image] =
-                if images.conjugate { [self.conjugate(x), image] } else { [x, self.conjugate(image)] };
-            let (sum, apart) = (self.b.cadd(x, image), self.b.csub(x, image));
-            let root = self.conjugate(root);
-            let root = self.b.cmul_i(root, false);
-            let odd = self.b.cmul(apart, root);
-            both[0].push(self.b.cadd(sum, odd));
-            both[1].push(self.b.csub(sum, odd));
-        }
-        both
+        self.each_root_of_row((images, row), layout, slot, |this, r, root| {
+            let [x, image] = if images.conjugate {
+                [this.conjugate(own[r]), other[r]]
+            } else {
+                [own[r], this.conjugate(other[r])]
+            };
+            let (sum, apart) = (this.b.cadd(x, image), this.b.csub(x, image));
+            let root = this.conjugate(root);
+            let root = this.b.cmul_i(root, false);
+            let odd = this.b.cmul(apart, root);
+            (own[r], other[r]) = (this.b.cadd(sum, odd), this.b.csub(sum, odd));
+        });
+        [own, other]
     }
 }
 

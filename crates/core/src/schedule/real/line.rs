@@ -22,9 +22,8 @@ const LONGEST: u64 = 1 << 30;
 const PAIRED: [f64; 2] = [1.0, 1.05];
 
 /// What two passes of a long line may be expected to take on the way back, over what its one pass by a cluster is expected to, which
-/// takes less than that: 2^15 doubles 1.62 copies and by two passes 1.73, but 2^16 doubles 1.93 and 1.80 (2^17 reals 1.69 and 1.73, which no
-/// margin tells apart).
-const CLUSTER_BACK: f64 = 0.985;
+/// takes less than that: 2^17 reals 1.69 copies and by two passes 1.73, 2^15 doubles 1.62 and 1.73 (but 2^16 doubles 1.93 and 1.80).
+const CLUSTER_BACK: f64 = 0.95;
 
 /// Lines of reals along one dimension, from one side to another.
 pub(super) struct Line {
