@@ -15,6 +15,9 @@ use crate::target::Limits;
 
 /// Copies up to which a pass over columns beats one more pass over shorter ones.
 const WORTH_A_PASS: f64 = 1.8;
+/// The same of longer columns. 2^27 points take 2.82 copies by columns of 8192 and rows of 16384, of which 1.6 and 2.0 are expected, and
+/// 3.12 in three passes.
+const SAVES_A_PASS: f64 = 2.2;
 
 /// Cost and plan by length and whether the plan must take one pass; `None`: no solver has one.
 type Known = HashMap<(u64, bool), Option<(f64, Plan)>>;
@@ -81,13 +84,22 @@ impl<'a> Planner<'a> {
 
     /// Whether columns of that many points are worth a pass: in one block with rows of 64 bytes, or in a cluster.
     pub fn takes_columns(&self, n: u64) -> bool {
-        let most = self.max_column_points();
-        let wide = self.clusters().last().map_or(0, |size| most * u64::from(size) / 4);
+        n <= self.max_column_points() || self.clusters_take_columns(n, 4, WORTH_A_PASS)
+    }
+
+    /// Whether columns of that many points are if they save a pass: also those of which a cluster holds eight in blocks of 64 KB.
+    pub(crate) fn takes_long_columns(&self, n: u64) -> bool {
+        self.takes_columns(n) || self.clusters_take_columns(n, 2, SAVES_A_PASS)
+    }
+
+    /// Whether the largest cluster takes columns of that many points in so many copies, in that part of what it holds.
+    fn clusters_take_columns(&self, n: u64, part: u64, most: f64) -> bool {
+        let wide = self.clusters().last().map_or(0, |size| self.max_column_points() * u64::from(size) / part);
         let cheap = |plan: &Plan| {
             let cost = cost::of_columns(plan, self.limits, self.precision);
-            cost.is_some_and(|cost| cost < WORTH_A_PASS)
+            cost.is_some_and(|cost| cost < most)
         };
-        n <= most || (n <= wide && self.stages(n, 1).iter().any(cheap))
+        n <= wide && self.stages(n, 1).iter().any(cheap)
     }
 
     /// Plans of several passes for a length that may fit on the chip: as columns it need not.

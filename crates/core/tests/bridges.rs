@@ -42,6 +42,19 @@ fn check(problem: &Problem, limits: &Limits) -> usize {
     all.len()
 }
 
+/// On an H200 they took 2.67 and 2.79 copies with a pass for each dimension, 2.00 and 2.20 so.
+#[test]
+fn planes_back_to_reals_share_a_dimension_and_a_launch_where_that_is_sure_to_gain() {
+    let limits = Limits::h200();
+    for (shape, batch) in [([640, 480], 436), ([768, 1024], 170)] {
+        let problem = Fft::new(shape).batch(batch).c2r().build().expect("planes");
+        let compiled = Compiled::of(&problem, &limits).expect("a plan");
+        let [(fuse, _)] = compiled.schedule.fused[..] else { panic!("{shape:?}: no shared launch") };
+        assert_eq!((fuse.first, compiled.schedule.passes.len()), (0, 2), "{shape:?}");
+        assert!(compiled.schedule.plans.iter().any(|plan| plan.passes() == 2), "{shape:?} share none");
+    }
+}
+
 #[test]
 fn volumes_of_all_kinds_of_extents() {
     for (shape, batch) in [([16, 16, 16], 1), ([12, 20, 18], 2), ([9, 24, 25], 1), ([8, 36, 10], 3)] {

@@ -42,6 +42,12 @@ pub(crate) fn in_passes(n: u64, planner: &Planner<'_>) -> Vec<Plan> {
     if all.iter().all(|parts| parts.iter().any(|&part| part > planner.max_column_points())) {
         all.extend(splits(fewest + 1).into_iter().take(1));
     }
+    if fewest > 2 {
+        // A part less by longer columns.
+        let divisors = factor::divisors(n).into_iter().filter(|&d| d > 1 && planner.takes_long_columns(d));
+        let fewer = self::splits(n, fewest - 1, &divisors.collect::<Vec<_>>(), bytes);
+        all.extend(fewer.into_iter().take(LONG));
+    }
     if all.iter().any(|parts| parts.len() == 3) {
         // Two passes of the three in one launch, through the cache.
         let mut near = splits(3);
@@ -59,6 +65,8 @@ const MOST_PARTS: usize = 5;
 /// Splits into the fewest parts that are offered at most.
 const OFFERED: usize = 4;
 
+/// Splits that take a part less by columns which a cluster holds with difficulty.
+const LONG: usize = 2;
 /// Splits into three parts that are offered for what the last two are in one launch.
 const SHARED: usize = 4;
 /// Part of the cache that an item of two passes in one launch may take.
@@ -160,6 +168,18 @@ mod tests {
         // 1600 x 1250 is more even, but rows of 1250 points start anywhere in a sector.
         assert_eq!(offered(2_000_000)[0].iter().map(|len| len * 8 % 64).max(), Some(0));
         assert!(merit(2_000_000, &[1000, 2000], 8) < merit(2_000_000, &[1600, 1250], 8));
+    }
+
+    #[test]
+    fn longer_columns_are_offered_where_they_save_a_pass() {
+        let of = |n: u64, count: usize| {
+            offered(n).into_iter().filter(|parts| parts.len() == count).collect::<Vec<_>>()
+        };
+        assert_eq!(of(1 << 27, 2), [[8192, 16384], [16384, 8192]]);
+        assert_eq!(of(1 << 28, 2), [[16384, 16384]]);
+        assert!(of(1 << 27, 3).len() >= OFFERED && of(1 << 28, 3).len() >= OFFERED);
+        // Two passes are to be had without.
+        assert!(of(1 << 26, 2).iter().flatten().all(|&part| part < 16384));
     }
 
     #[test]
