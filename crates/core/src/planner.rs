@@ -15,7 +15,7 @@ use crate::target::Limits;
 
 /// Copies up to which a pass over columns beats one more pass over shorter ones.
 const WORTH_A_PASS: f64 = 1.8;
-/// The same of longer columns. 2^27 points take 2.82 copies by columns of 8192 and rows of 16384, of which 1.6 and 2.0 are expected, and
+/// The same of longer columns. 2^27 points take 2.83 copies by columns of 8192 and rows of 16384, of which 1.6 and 2.0 are expected, and
 /// 3.12 in three passes.
 const SAVES_A_PASS: f64 = 2.2;
 

@@ -14,8 +14,8 @@ use super::{Chain, Parting, Ways, chained, windows};
 const CLEARLY: f64 = 0.95;
 
 /// Part of the copies that two passes back which share a dimension and a launch may take. On an H200 planes of 640 x 480 and 768 x 1024
-/// took 0.75 and 0.78 of what a pass for each dimension takes, with 0.75 expected; 360 x 360 and 900 x 900 1.07 and 1.11, with 0.80 and
-/// more.
+/// took 0.75 and 0.78 of what a pass for each dimension takes, with 0.75 expected; 360 x 360 and 900 x 900, of which more is expected
+/// than this, 1.07 and 1.11.
 const SHARED_BACK: f64 = 0.78;
 
 /// Ways to part long lines that are offered.
