@@ -171,6 +171,15 @@ impl<'a> Planner<'a> {
         plans
     }
 
+    /// The cheapest of some plans, so many at most.
+    pub fn cheapest_of(&self, plans: Vec<Plan>, most: usize) -> Vec<Plan> {
+        let (limits, precision, ends) = (self.limits, self.precision, self.ends);
+        let cost = |plan: Plan| Some((cost::of_plan_between(&plan, limits, precision, ends)?, plan));
+        let mut costed: Vec<(f64, Plan)> = plans.into_par_iter().filter_map(cost).collect();
+        costed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        costed.into_iter().take(most).map(|(_, plan)| plan).collect()
+    }
+
     fn search(&self, n: u64, on_chip: bool) -> Option<Plan> {
         if let Some(found) = self.known.borrow().get(&(n, on_chip)) {
             return found.as_ref().map(|(_, plan)| plan.clone());

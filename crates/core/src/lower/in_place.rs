@@ -20,6 +20,9 @@ use super::writes::Write;
 /// under way at once; more are a loop.
 const UNROLLED: u64 = 128;
 
+/// Bytes of the factors of a group, at most, that are kept for another.
+const FACTORS: u64 = 160;
+
 /// What a stage does to its groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
@@ -86,18 +89,38 @@ impl Lowering<'_> {
         {
             return (0..slots).for_each(|slot| self.group(step, slot));
         }
+        let alike = self.alike(step);
         // Each thread goes as far as there are groups: a predicate on every access would cost more than the last turn
         // of a loop in which some threads have left.
-        let groups = step.layout.groups(&self.digits);
+        let groups = step.layout.groups(&self.digits) / alike;
+        if groups == threads.count {
+            return (0..alike).for_each(|slot| self.group(step, slot));
+        }
         let even = groups.is_multiple_of(threads.count);
         let [zero, end, count] = [0, groups, threads.count].map(|x| self.b.u32(x));
         let (turn, _) = self.b.open_loop(&[]);
         let (start, index) =
             if even { (zero, self.b.add(turn, threads.index)) } else { (threads.index, turn) };
         self.threads = Threads { index, count: groups, ..threads };
-        self.group(step, 0);
+        (0..alike).for_each(|slot| self.group(step, slot));
         self.threads = threads;
         self.b.close_loop([start, end, count], &[], Vec::new());
+    }
+
+    /// Groups that a thread takes in one turn, at the same place of as many rows: their factors are alike, and made once. 1
+    /// where rows are not what tells its groups apart, where threads would take more turns so, and where factors would
+    /// leave registers for few threads.
+    fn alike(&self, step: &Step<'_>) -> u32 {
+        let (layout, threads) = (&step.layout, self.threads.count);
+        let rows = match layout.order.last() {
+            Some(&row) if row >= step.line.stages() => self.digits.all[row].size,
+            _ => 1,
+        };
+        let groups = layout.groups(&self.digits);
+        let bytes = u64::from(layout.registers(&self.digits)) * self.pass.precision.complex_bytes();
+        let few = bytes <= FACTORS;
+        let fits = |alike: u32| (groups / alike).div_ceil(threads) * alike <= groups.div_ceil(threads);
+        [2, 3].into_iter().find(|&alike| few && rows.is_multiple_of(alike) && fits(alike)).unwrap_or(1)
     }
 
     /// One group from its places, through the step, and back.

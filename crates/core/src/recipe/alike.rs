@@ -5,7 +5,8 @@ use crate::planner::Planner;
 use crate::solve;
 
 /// Whether a plan is what a solver offers but for what the scheduler may change to suit a pass: the order of stages, for a
-/// cluster to share, and the stages of the parts of a dimension.
+/// cluster to share, and the stages of the parts of a dimension. What a chirp is padded to on the chip is free: solvers offer
+/// only what promises to be cheap.
 pub(super) fn alike(offer: &Plan, plan: &Plan, planner: &Planner<'_>) -> bool {
     match (offer, plan) {
         (Plan::Split(offered), Plan::Split(parts)) => {
@@ -16,7 +17,15 @@ pub(super) fn alike(offer: &Plan, plan: &Plan, planner: &Planner<'_>) -> bool {
             offered.len() == parts.len() && offered.iter().zip(parts).all(same)
         }
         (Plan::Bluestein { n, inner: offer }, Plan::Bluestein { n: own, inner }) => {
-            n == own && alike(offer, inner, planner)
+            let on_chip = [offer, inner].into_iter().all(|plan| matches!(**plan, Plan::MixedRadix(_)));
+            n == own && (on_chip || alike(offer, inner, planner))
+        }
+        (Plan::Decimated { radix, rows: offer }, Plan::Decimated { radix: own, rows }) => {
+            radix == own && alike(offer, rows, planner)
+        }
+        (Plan::PrimeFactor(offers), Plan::PrimeFactor(parts)) => {
+            let all = || offers.iter().zip(parts).all(|(offer, part)| alike(offer, part, planner));
+            offers.len() == parts.len() && all()
         }
         _ => falling(offer) == falling(plan),
     }

@@ -7,6 +7,7 @@ use crate::codelet;
 use crate::plan::Plan;
 use crate::planner::Planner;
 
+use super::bluestein::Bluestein;
 use super::rader::Rader;
 use super::{Solver, apart};
 
@@ -15,6 +16,9 @@ pub struct Decimated;
 
 /// Points of the longest codelet that runs on the way in: its points, the twiddles and where they go are all registers.
 const LONGEST: u64 = 32;
+
+/// Padded rows that are offered.
+const PADDED: usize = 3;
 
 impl Solver for Decimated {
     fn name(&self) -> &'static str {
@@ -31,10 +35,17 @@ impl Solver for Decimated {
             return Vec::new();
         }
         let best = planner.on_chip(large);
-        // Between a codelet's way in and neighbours on the way out, Rader's rows cost less than they do alone.
+        // Between a codelet's way in and neighbours on the way out rows cost something else than they do alone: Rader's
+        // less, and of padded ones the cheapest here may be the second there.
         let rader = Rader.plans(large, planner).into_iter().next();
-        let mut rows: Vec<Plan> = best.into_iter().chain(rader).filter(Plan::convolves_on_chip).collect();
-        rows.dedup();
+        let padded = planner.cheapest_of(Bluestein.plans(large, planner), PADDED);
+        let all = best.into_iter().chain(rader).chain(padded).filter(Plan::convolves_on_chip);
+        let mut rows: Vec<Plan> = Vec::new();
+        for plan in all {
+            if !rows.contains(&plan) {
+                rows.push(plan);
+            }
+        }
         rows.into_iter().map(|rows| Plan::Decimated { radix: radix as u32, rows: Box::new(rows) }).collect()
     }
 }

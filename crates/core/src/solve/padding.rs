@@ -6,11 +6,15 @@ use crate::cost;
 use crate::plan::Plan;
 use crate::planner::Planner;
 
-/// Radices of padded stages: those whose codelets are cheap.
-const RADICES: [u32; 15] = [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 25, 32];
-/// Stages at most, and how many lengths are offered of each number of stages.
+/// Radices of padded stages: those whose codelets are cheap. 30 is none: by 30 28 10 or 30 20 lengths took 10 to 30% longer
+/// than the model says.
+const RADICES: [u32; 20] = [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 21, 24, 25, 28, 32];
+/// Those of a middle, which has few rows to hide how long others take.
+const RADICES_OF_MIDDLE: [u32; 15] = [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 25, 32];
+/// Stages at most, and how many lengths are offered of each number of stages, and of a line of a given length.
 const STAGES: usize = 4;
-const OFFERED: usize = 3;
+const OFFERED: usize = 8;
+const OFFERED_OF_LINE: usize = 3;
 
 /// Radices, falling, of padded lengths that promise to be cheap, not much longer than the least: the padding is free
 /// to choose, and few stages or powers of two, which have no bank conflicts, may be worth more than a short length.
@@ -19,7 +23,7 @@ pub(crate) fn on_chip(least: u64, most: u64) -> Vec<Vec<u32>> {
     let mut all: Vec<Vec<u32>> = Vec::new();
     for stages in 2..=STAGES {
         let mut found = Vec::new();
-        extend(&mut Vec::new(), 1, stages, (least, most), &mut |radices, point, length| {
+        extend((&RADICES, &mut Vec::new()), 1, stages, (least, most), &mut |radices, point, length| {
             found.push((point * length as f64, radices.to_vec()));
         });
         found.sort_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -40,7 +44,7 @@ pub(crate) fn stages_of(n: u64) -> Vec<Vec<u32>> {
             found.push((cost, radices.to_vec()));
         });
         found.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        all.extend(found.into_iter().take(OFFERED).map(|(_, radices)| radices));
+        all.extend(found.into_iter().take(OFFERED_OF_LINE).map(|(_, radices)| radices));
     }
     all
 }
@@ -67,7 +71,7 @@ fn spell(radices: &mut Vec<u32>, rest: u64, stages: usize, visit: &mut dyn FnMut
 /// Every way to go on with so many more radices, none larger than the last one, to a length within the range: its
 /// radices, what their stages cost for each point, and the length.
 fn extend(
-    radices: &mut Vec<u32>,
+    (among, radices): (&[u32], &mut Vec<u32>),
     length: u64,
     stages: usize,
     (least, most): (u64, u64),
@@ -80,12 +84,12 @@ fn extend(
         return;
     }
     let largest = radices.last().copied().unwrap_or(u32::MAX);
-    for &radix in RADICES.iter().filter(|&&radix| radix <= largest) {
+    for &radix in among.iter().filter(|&&radix| radix <= largest) {
         let next = length * u64::from(radix);
         let longest = next.saturating_mul(u64::from(radix).pow(stages as u32 - 1));
         if next <= most && longest >= least {
             radices.push(radix);
-            extend(radices, next, stages - 1, (least, most), visit);
+            extend((among, radices), next, stages - 1, (least, most), visit);
             radices.pop();
         }
     }
@@ -187,7 +191,8 @@ fn middles(planner: &Planner<'_>) -> Vec<Part> {
     let [sector, line] = [32, 128].map(|bytes| bytes / planner.complex_bytes());
     let mut found: BTreeMap<u64, Part> = BTreeMap::new();
     for stages in 2..=STAGES {
-        extend(&mut Vec::new(), 1, stages, (2, most), &mut |radices, point, length| {
+        let mut radices = Vec::new();
+        extend((&RADICES_OF_MIDDLE, &mut radices), 1, stages, (2, most), &mut |radices, point, length| {
             if !length.is_multiple_of(sector) {
                 return;
             }
