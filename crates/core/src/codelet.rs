@@ -2,13 +2,15 @@
 //!
 //! Every codelet is generated from an identity, none is typed in: lengths 1 to 4 from the definition, coprime
 //! products by Good and Thomas (no twiddles between the factors), other products by Cooley and Tukey with
-//! constant twiddles, primes by the symmetric form that halves the products by pairing `x[j]` with `x[p - j]`.
+//! constant twiddles, primes by the symmetric form that halves the products by pairing `x[j]` with `x[p - j]`, and by
+//! convolutions where they take fewer instructions.
 
 use crate::kernel::{Builder, Cx};
-use crate::math::{factor, twiddle};
+use crate::math::factor;
 use crate::problem::Direction;
 
 mod point;
+mod prime;
 
 use point::Point;
 
@@ -41,7 +43,7 @@ pub fn dft_in_twos(
     mut take: impl FnMut(&mut Builder, usize, Cx),
 ) {
     let points: Vec<Point> = x.iter().map(|&x| Point::new(x, None)).collect();
-    each_of_prime(b, &points, direction, &mut |b, k, point| {
+    prime::each(b, &points, direction, &mut |b, k, point| {
         let value = point.value(b);
         take(b, k, value);
     });
@@ -144,46 +146,22 @@ fn good_thomas(b: &mut Builder, x: &[Point], p: usize, q: usize, direction: Dire
     out
 }
 
-/// Odd primes: with `s[j] = x[j] + x[p-j]` and `d[j] = x[j] - x[p-j]`,
-/// `X[k], X[p-k] = (x[0] + sum s[j] cos jk) -+ i sum d[j] sin jk`: half the products of the definition, all of
-/// them real factors in chains of fused multiply-adds. The factor of the last sum's first term waits for the
-/// outputs.
 fn dft_prime(b: &mut Builder, x: &[Point], direction: Direction) -> Vec<Point> {
     let mut out = vec![x[0]; x.len()];
-    each_of_prime(b, x, direction, &mut |_, k, point| out[k] = point);
+    prime::each(b, x, direction, &mut |_, k, point| out[k] = point);
     out
 }
 
-fn each_of_prime(
-    b: &mut Builder,
-    x: &[Point],
-    direction: Direction,
-    take: &mut dyn FnMut(&mut Builder, usize, Point),
-) {
-    let p = x.len();
-    let half = (p - 1) / 2;
-    let pairs: Vec<[Point; 2]> = (1..=half).map(|j| x[j].butterfly(b, x[p - j])).collect();
-    let sum = pairs.iter().fold(x[0], |sum, &[s, _]| sum.plus(b, 1.0, s));
-    take(b, 0, sum);
-    for k in 1..=half {
-        let (mut even, mut odd) = (x[0], None);
-        for (&[s, d], j) in pairs.iter().zip(1..) {
-            let (cos, sin) = twiddle::root(j * k as u64, p as u64);
-            even = even.plus(b, cos, s);
-            let term = d.times(-direction.sign() * sin);
-            odd = Some(odd.map_or(term, |odd: Point| odd.plus(b, 1.0, term)));
-        }
-        let Some(odd) = odd else { continue };
-        let turned = odd.turned(b, false);
-        let both = even.butterfly(b, turned);
-        both.into_iter().zip([k, p - k]).for_each(|(point, k)| take(b, k, point));
-    }
+/// Instructions of the transform of a prime length, about.
+pub fn instructions_of_prime(p: u64) -> u64 {
+    prime::instructions(p)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::kernel::{Op, Type};
+    use crate::math::twiddle;
 
     /// Runs a codelet's straight-line code on the host in f64.
     fn run(n: usize, direction: Direction, x: &[(f64, f64)]) -> Vec<(f64, f64)> {

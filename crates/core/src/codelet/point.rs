@@ -20,6 +20,11 @@ impl Point {
         Self { x, by: 1.0, w }
     }
 
+    /// Bytes of its real part.
+    pub fn bytes(self, b: &Builder) -> u32 {
+        b.ty(self.x.re).bytes()
+    }
+
     /// The value itself.
     pub fn value(self, b: &mut Builder) -> Cx {
         let x = self.w.map_or(self.x, |w| b.cmul(self.x, w));

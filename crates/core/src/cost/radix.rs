@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::codelet::comes_in_twos;
+use crate::codelet::{comes_in_twos, instructions_of_prime};
 use crate::lower::twiddle::{Powers, exact_powers};
 use crate::math::factor;
 
@@ -63,10 +63,7 @@ fn flops(n: u64) -> f64 {
         (0 | 1, _) | (_, None) => 0.0,
         (2, _) => 4.0,
         (4, _) => 16.0,
-        (_, Some(&(p, 1))) if p == n => {
-            let half = (n - 1) as f64 / 2.0;
-            4.0 * half * half + 8.0 * half
-        }
+        (_, Some(&(p, 1))) if p == n => instructions_of_prime(p) as f64,
         (_, Some(&(p, e))) => {
             let a = if powers.len() > 1 {
                 p.pow(e)
