@@ -3,6 +3,7 @@
 mod common;
 
 use warpfft_core::error::Error;
+use warpfft_core::lower::tile::Tile;
 use warpfft_core::problem::{Precision, Problem, Storage};
 use warpfft_core::program::{Compiled, compile};
 use warpfft_core::recipe::{Candidate, Recipe, Within, candidates, near};
@@ -193,6 +194,53 @@ fn recipes_are_readable_text_and_come_back() {
     let wrong = |text: &str| serde_json::from_str::<Recipe>(text).expect_err("it is wrong").to_string();
     assert!(wrong(r#"{"plans":["(mixed-radix 8"],"tiles":[]}"#).contains("expected"));
     assert!(wrong(r#"{"plans":[],"tiles":[],"more":1}"#).contains("more"));
+}
+
+/// Runs a plan in every tile of so many rows and threads that a search comes to, on rows of random data: how many.
+fn check_in_tiles(n: u64, plan: &str, rows: &[u64], threads: &[u32]) -> usize {
+    let (problem, limits) = (problem(&[n], 13), Limits::h200());
+    let case = common::Case::new(&problem);
+    let tiles = rows.iter().flat_map(|&rows| threads.iter().map(move |&threads| (rows, threads)));
+    let followed = tiles.filter(|&(rows, threads)| {
+        let tile = Tile { threads, cluster: 1, batch: vec![rows] };
+        let plans = vec![plan.parse().expect("a plan")];
+        let recipe = Recipe { plans, within: None, tiles: vec![tile], fused: vec![] };
+        let Ok(compiled) = Compiled::by(&recipe, &problem, &limits) else { return false };
+        case.check(&compiled.program, &limits, &format!("{plan}, {rows} rows, {threads} threads"));
+        true
+    });
+    followed.count()
+}
+
+#[test]
+fn a_chirp_may_be_padded_to_any_length() {
+    for (n, plan) in [
+        (131, "(bluestein 131 (mixed-radix 22 12))"),
+        (131, "(bluestein 131 (mixed-radix 17 3 19))"),
+        (332, "(decimated 4 (bluestein 83 (mixed-radix 22 8)))"),
+        (332, "(prime-factor (mixed-radix 4) (bluestein 83 (mixed-radix 8 22)))"),
+    ] {
+        assert!(check_in_tiles(n, plan, &[1, 2], &[12, 22, 32, 44, 57, 64, 96]) > 0, "{plan}");
+    }
+    for (n, plan) in [
+        (131, "(bluestein 133 (mixed-radix 22 13))"),
+        (131, "(bluestein 131 (mixed-radix 32 32 32 32))"),
+        (332, "(decimated 2 (bluestein 166 (mixed-radix 22 16)))"),
+    ] {
+        assert_eq!(check_in_tiles(n, plan, &[1, 2], &[12, 22, 32, 44, 57, 64, 96]), 0, "{plan}");
+    }
+}
+
+#[test]
+fn rows_that_share_factors_compute_the_transform() {
+    for (n, plan) in [
+        (131, "(bluestein 131 (mixed-radix 8 6 6))"),
+        (131, "(bluestein 131 (mixed-radix 20 14))"),
+        (131, "(rader 131 (mixed-radix 13 10))"),
+        (268, "(decimated 4 (rader 67 (mixed-radix 11 6)))"),
+    ] {
+        assert!(check_in_tiles(n, plan, &[2, 3, 4, 6], &[14, 16, 20, 30, 36, 48]) >= 4, "{plan}");
+    }
 }
 
 #[test]
