@@ -6,8 +6,8 @@ use crate::cost;
 use crate::plan::Plan;
 use crate::planner::Planner;
 
-/// Radices of padded stages: those whose codelets are cheap. 30 is none: by 30 28 10 or 30 20 lengths took 10 to 30% longer
-/// than the model says.
+/// Radices of padded stages: those whose codelets are cheap. 30 is none: what was planned by it took 10 to 30% longer than
+/// what was planned without.
 const RADICES: [u32; 20] = [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 21, 24, 25, 28, 32];
 /// Those of a middle, which has few rows to hide how long others take.
 const RADICES_OF_MIDDLE: [u32; 15] = [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 25, 32];
