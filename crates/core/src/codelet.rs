@@ -152,7 +152,7 @@ fn dft_prime(b: &mut Builder, x: &[Point], direction: Direction) -> Vec<Point> {
     out
 }
 
-/// Instructions of the transform of a prime length, about.
+/// Instructions of the transform of a prime length in singles, about.
 pub fn instructions_of_prime(p: u64) -> u64 {
     prime::instructions(p)
 }

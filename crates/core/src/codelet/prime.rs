@@ -34,7 +34,7 @@ pub(super) fn each(b: &mut Builder, x: &[Point], direction: Direction, take: Tak
     }
 }
 
-/// Instructions of the transform of a prime length, about.
+/// Instructions of the transform of a prime length in singles, about.
 pub(super) fn instructions(p: u64) -> u64 {
     let half = (p - 1) / 2;
     let sums = if convolves(p) { least(half, false).0 + least(half, true).0 } else { 2 * half * half };
