@@ -4,7 +4,7 @@ use num_complex::Complex;
 
 #[cfg(test)]
 use crate::lower::twiddle::Powers;
-use crate::lower::twiddle::exact_powers;
+use crate::lower::twiddle::{centre_of, exact_powers};
 use crate::math::dd::Cdd;
 use crate::math::{chirp, double_single, index, spread, twiddle};
 use crate::pass::{Coordinate, PartKind, TableKind};
@@ -53,8 +53,8 @@ fn values(kind: TableKind) -> Vec<(f64, f64)> {
         TableKind::Chirp { n } => twiddle::chirp(n),
         TableKind::BandIn { band } => spread::each(band.samples, |j| rounded(chirp::sample(&band, j))),
         TableKind::BandOut { band } => spread::each(band.points, |k| rounded(chirp::point(&band, k))),
-        TableKind::ChirpSpectrum { n, m } => chirp_spectrum(n, m),
-        TableKind::BandSpectrum { band, m } => band_spectrum(&band, m),
+        TableKind::ChirpSpectrum { n, m, centre } => centred(chirp_spectrum(n, m), centre),
+        TableKind::BandSpectrum { band, m, centre } => centred(band_spectrum(&band, m), centre),
         TableKind::ChirpRows { n, m, radices } => in_rows(&chirp_spectrum(n, m), &radices),
         TableKind::BandRows { band, m, radices } => in_rows(&band_spectrum(&band, m), &radices),
         TableKind::RaderSpectrum { p, radices } => rader_spectrum(p, &radices),
@@ -76,6 +76,12 @@ fn rader_spectrum(p: u64, radices: &[u8]) -> Vec<(f64, f64)> {
     frequencies.map(|f| (filter[f].re, filter[f].im)).collect()
 }
 
+/// A spectrum with frequency 0 at `centre`.
+fn centred(mut spectrum: Vec<(f64, f64)>, centre: u64) -> Vec<(f64, f64)> {
+    spectrum.rotate_right(centre as usize);
+    spectrum
+}
+
 /// The frequency at a place of a table in the order of the last stage's threads.
 fn turned(at: usize, order: usize, radices: &[u8]) -> usize {
     let stages = radices.iter().rposition(|&radix| radix > 1).unwrap_or(0);
@@ -88,7 +94,8 @@ fn turned(at: usize, order: usize, radices: &[u8]) -> usize {
         frequency += rest % usize::from(radix) * weight;
         rest /= usize::from(radix);
     }
-    frequency
+    let radices: Vec<u32> = radices[..=stages].iter().map(|&radix| radix.into()).collect();
+    (frequency + order - centre_of(&radices) as usize) % order
 }
 
 /// Where index n stands: the sum of its parts' places.
@@ -119,8 +126,13 @@ fn own_places(part: &Coordinate, output: bool) -> Vec<u32> {
     };
     let natural = |index: u32| spelt(index, true);
     match part.kind {
-        // The stages turn the slowest digit of the input into the fastest of the output.
-        PartKind::MixedRadix if output => (0..part.n as u32).map(|index| spelt(index, false)).collect(),
+        // The stages turn the slowest digit of the input into the fastest of the output, counted from below zero.
+        PartKind::MixedRadix if output => {
+            let stages = part.radices.iter().rposition(|&radix| radix > 1).map_or(0, |last| last + 1);
+            let radices: Vec<u32> = part.radices[..stages].iter().map(|&radix| radix.into()).collect();
+            let centre = centre_of(&radices) as u32;
+            (0..part.n as u32).map(|index| spelt((index + centre) % part.n as u32, false)).collect()
+        }
         PartKind::MixedRadix | PartKind::Bluestein | PartKind::Middle | PartKind::Filter => {
             (0..part.n as u32).map(natural).collect()
         }
@@ -190,9 +202,10 @@ mod tests {
         let kinds = [
             TableKind::Stage { radix: 7, done: 15, powers: Powers::Tree },
             TableKind::Stage { radix: 31, done: 2, powers: Powers::First },
+            TableKind::Stage { radix: 31, done: 2, powers: Powers::Balanced },
             TableKind::Roots { modulus: 1000, step: 32, len: 32 },
             TableKind::Chirp { n: 37 },
-            TableKind::ChirpSpectrum { n: 37, m: 81 },
+            TableKind::ChirpSpectrum { n: 37, m: 81, centre: 0 },
         ];
         for kind in kinds {
             assert_eq!(build(kind, Precision::F32).bytes(), 8 * kind.len(), "{kind:?}");
@@ -249,8 +262,11 @@ mod tests {
                     if k < n { turn(k * k, 2 * n).conj() / m as f64 } else { Complex::default() }
                 })
                 .collect();
-            let want = (0..m).map(|f| filter.iter().zip(0..).map(|(x, at)| x * turn(f * at, m)).sum());
-            assert_near(&values(TableKind::ChirpSpectrum { n, m }), want, 1e-14, "spectrum");
+            for centre in [0, m / 3] {
+                let from_below = (0..m).map(|at| (m + at - centre) % m);
+                let want = from_below.map(|f| filter.iter().zip(0..).map(|(x, at)| x * turn(f * at, m)).sum());
+                assert_near(&values(TableKind::ChirpSpectrum { n, m, centre }), want, 1e-14, "spectrum");
+            }
         }
     }
 }

@@ -134,6 +134,7 @@ impl Lowering<'_> {
                 x = codelet::dft_of_products(&mut self.b, &x, &factors, Direction::Forward);
                 factors = self.step_factors(step, slot);
                 self.multiply(&mut x, &factors);
+                x.rotate_right(self.centre(step));
             }
             Work::Turn => {
                 x = codelet::dft_of_products(&mut self.b, &x, &factors, Direction::Forward);
@@ -148,6 +149,7 @@ impl Lowering<'_> {
                 }
             }
             Work::Home => {
+                x.rotate_left(self.centre(step));
                 factors = self.step_factors(step, slot);
                 x = codelet::dft_of_products(&mut self.b, &x, &factors, Direction::Inverse);
             }
@@ -291,16 +293,17 @@ impl Lowering<'_> {
             let constant = at.constant + line.frequency[step.stage] * r as i64;
             let w = match kind {
                 // A chirp's spectrum is symmetric: half of it is enough, and stays in the cache.
-                TableKind::ChirpSpectrum { m, .. } if 2 * constant >= m as i64 => {
-                    let end = self.b.u32(m as u32);
+                TableKind::ChirpSpectrum { m, centre, .. } if 2 * constant >= m as i64 => {
+                    let end = self.b.u32((m + 2 * centre) as u32);
                     let mirrored = self.b.sub(end, index);
                     self.table_load(kind, mirrored, -constant, exists)
                 }
                 _ => self.table_load(kind, index, constant, exists),
             };
-            factors.push(if line.part.kind == PartKind::Rader && constant == 0 {
+            let zero = line.zero() - constant;
+            factors.push(if line.part.kind == PartKind::Rader && r == 0 && zero >= 0 {
                 let product = self.b.cmul(*x, w);
-                let point = self.add_to_first(step, slot, index, *x);
+                let point = self.add_to_first(step, slot, (index, zero), *x);
                 *x = self.b.cadd(product, point);
                 None
             } else {
@@ -310,10 +313,10 @@ impl Lowering<'_> {
         factors
     }
 
-    /// Where `index` is 0: gives a row's first point (elsewhere 0) and adds `sum` to it.
-    fn add_to_first(&mut self, step: &Step<'_>, slot: u32, index: Value, sum: Cx) -> Cx {
+    /// Where the index is that of frequency 0: gives a row's first point (elsewhere 0) and adds `sum` to it.
+    fn add_to_first(&mut self, step: &Step<'_>, slot: u32, (index, zero): (Value, i64), sum: Cx) -> Cx {
         let line = step.line;
-        let zero = self.b.u32(0);
+        let zero = self.b.u32(zero as u32);
         let own = self.b.cmp(Cmp::Eq, index, zero);
         let exists = self.exists(&step.layout, slot);
         let own = self.both(exists, own);

@@ -6,6 +6,7 @@ use crate::pass::{CoprimePart, PartKind, Pass, PassDim, TableKind};
 use super::digits::{Digit, Digits};
 use super::layout::Layout;
 use super::places::{Places, alone};
+use super::twiddle::centre;
 use super::wavefronts::led_by;
 
 /// A dimension and how many stages of a line it has.
@@ -25,7 +26,7 @@ pub(super) struct Line<'a> {
     pub strides: Vec<i64>,
     /// Weight of each digit in a point's index.
     pub index: Vec<i64>,
-    /// Weight of each digit in a point's frequency.
+    /// Weight of each digit in a point's frequency, counted from [`CoprimePart::centre`] below zero.
     pub frequency: Vec<i64>,
     /// Where Rader's first point stands.
     pub first: i64,
@@ -156,6 +157,13 @@ impl<'a> Line<'a> {
         weights
     }
 
+    /// Where frequency 0 stands in the spectrum of a row.
+    pub fn zero(&self) -> i64 {
+        let last = self.stages() - 1;
+        let early = &self.part.radices[..last];
+        early.iter().zip(self.spectrum_weights()).map(|(&radix, weight)| weight * i64::from(centre(radix))).sum()
+    }
+
     /// Entries of the spectrum from one row to the next; rows are numbered by what the pass's twiddle multiplies.
     pub fn row_weight(&self) -> i64 {
         if matches!(self.part.kind, PartKind::Middle) { self.part.points() as i64 } else { 0 }
@@ -177,8 +185,10 @@ impl<'a> Line<'a> {
                 }
             }
             _ => match self.part.band {
-                Some(band) => TableKind::BandSpectrum { band, m: self.part.points() },
-                None => TableKind::ChirpSpectrum { n, m: self.part.points() },
+                Some(band) => {
+                    TableKind::BandSpectrum { band, m: self.part.points(), centre: self.part.centre() }
+                }
+                None => TableKind::ChirpSpectrum { n, m: self.part.points(), centre: self.part.centre() },
             },
         }
     }

@@ -3,12 +3,12 @@
 
 use crate::codelet;
 use crate::kernel::{Cache, Cx, Value};
-use crate::pass::TableKind;
+use crate::pass::{PartKind, TableKind};
 use crate::problem::Direction;
 
 use super::Lowering;
 use super::in_place::{Step, Work};
-use super::twiddle::exact_powers;
+use super::twiddle::{Powers, centre, exact_powers};
 use super::twos::InTwos;
 
 /// Where a step's factors are.
@@ -16,6 +16,7 @@ use super::twos::InTwos;
 struct StepTable {
     radix: u32,
     done: u64,
+    powers: Powers,
     index: Value,
     constant: i64,
     exists: Option<Value>,
@@ -33,14 +34,16 @@ impl Lowering<'_> {
         let mut x = self.take_shared(step, slot, None);
         let exists = self.exists(&step.layout, slot);
         let (ptr, base, distance) = self.place(step, slot);
-        let places: Vec<(Value, i32)> =
+        let mut places: Vec<(Value, i32)> =
             (0..i64::from(radix)).map(|r| (ptr, (base + distance * r) as i32)).collect();
         let home = step.work == Work::Home;
         let direction = if home { Direction::Inverse } else { Direction::Forward };
         let table = self.step_table(step, slot);
+        let centre = self.centre(step);
         let mut known = Vec::new();
         if let Some(table) = table {
             if home {
+                x.rotate_left(centre);
                 let mut next = 1;
                 self.each_step_factor(table, |this, w| {
                     let w = this.conjugate(w);
@@ -48,6 +51,7 @@ impl Lowering<'_> {
                     next += 1;
                 });
             } else {
+                places.rotate_left(centre);
                 known = self.few_step_factors(table);
             }
         }
@@ -58,6 +62,7 @@ impl Lowering<'_> {
             scale: 1.0,
             cache: Cache::Default,
             known: &known,
+            powers: self.powers_in_place(step),
         };
         self.write_in_twos(&write, direction);
         true
@@ -76,6 +81,17 @@ impl Lowering<'_> {
         factors
     }
 
+    /// Which powers a part's factors are: only a caller's filter wants digits that count from zero.
+    fn powers_in_place(&self, step: &Step<'_>) -> Powers {
+        if step.line.part.kind == PartKind::Filter { self.stage_powers() } else { Powers::Balanced }
+    }
+
+    /// How far results are turned to begin with the first digit of a stage.
+    pub(super) fn centre(&self, step: &Step<'_>) -> usize {
+        let balanced = self.powers_in_place(step) == Powers::Balanced && step.stage + 1 < step.line.stages();
+        if balanced { centre(step.layout.registers(&self.digits)) as usize } else { 0 }
+    }
+
     /// Where a step's factors are; the last stage has none.
     fn step_table(&mut self, step: &Step<'_>, slot: u32) -> Option<StepTable> {
         let (line, stage) = (step.line, step.stage);
@@ -92,24 +108,24 @@ impl Lowering<'_> {
         let at = self.linear(&step.layout, slot, &weights);
         let index = at.thread.unwrap_or_else(|| self.b.u32(0));
         let exists = self.exists(&step.layout, slot);
-        Some(StepTable { radix, done, index, constant: at.constant, exists })
+        let powers = self.powers_in_place(step);
+        Some(StepTable { radix, done, powers, index, constant: at.constant, exists })
     }
 
     fn each_step_factor(&mut self, table: StepTable, take: impl FnMut(&mut Self, Cx)) {
-        let powers = self.stage_powers();
         let exact = |this: &mut Self, row: usize, _| this.step_factor(table, row);
-        self.each_power(table.radix, powers, exact, take);
+        self.each_power(table.radix, table.powers, exact, take);
     }
 
     /// Those that are loaded, by their exponents.
     fn few_step_factors(&mut self, table: StepTable) -> Vec<(u32, Cx)> {
-        let exact = exact_powers(table.radix, self.stage_powers());
+        let exact = exact_powers(table.radix, table.powers);
         exact.into_iter().enumerate().map(|(row, j)| (j, self.step_factor(table, row))).collect()
     }
 
     fn step_factor(&mut self, table: StepTable, row: usize) -> Cx {
-        let StepTable { radix, done, index, constant, exists } = table;
-        let kind = TableKind::Stage { radix, done, powers: self.stage_powers() };
+        let StepTable { radix, done, powers, index, constant, exists } = table;
+        let kind = TableKind::Stage { radix, done, powers };
         self.table_load(kind, index, (row as u64 * done) as i64 + constant, exists)
     }
 }

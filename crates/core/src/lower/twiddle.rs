@@ -20,13 +20,34 @@ pub enum Powers {
     /// The root alone, and every eighth power of a long radix: the smallest table, longer chains of products. A power
     /// is off by as many times the root's error as its exponent says, and so by fifteen times at most.
     First,
+    /// As [`Powers::First`] up to half the radix. Beyond it digits count from below zero, so that their powers are conjugates: half
+    /// the products, of half the registers.
+    Balanced,
+}
+
+/// The digit of a radix's first result, below zero, where digits are balanced: they go from there to half the radix.
+pub const fn centre(radix: u32) -> u32 {
+    (radix - 1) / 2
+}
+
+/// The index at which frequency 0 stands where the digits of all stages but the last are balanced, the first being the fastest.
+pub fn centre_of(radices: &[u32]) -> u64 {
+    let Some((_, early)) = radices.split_last() else { return 0 };
+    let mut weight = 1;
+    let mut digit = |&radix: &u32| {
+        let own = weight * u64::from(centre(radix));
+        weight *= u64::from(radix);
+        own
+    };
+    early.iter().map(&mut digit).sum()
 }
 
 /// Exponents whose twiddles are loaded for a radix.
 pub fn exact_powers(radix: u32, powers: Powers) -> Vec<u32> {
-    if powers == Powers::First {
+    let end = if powers == Powers::Balanced { radix / 2 + 1 } else { radix };
+    if powers != Powers::Tree {
         let long = radix > 16;
-        return (1..radix).filter(|&j| j == 1 || (long && j % 8 == 0)).collect();
+        return (1..end).filter(|&j| j == 1 || (long && j % 8 == 0)).collect();
     }
     let base = if radix > 16 { 8 } else { 4 };
     (1..radix).filter(|&j| j < base || j % base == 0).collect()
@@ -100,7 +121,7 @@ impl Lowering<'_> {
         Cx { re: w[0], im: w[1] }
     }
 
-    /// All powers `1..radix` of a root, from the exact ones that `exact` gives.
+    /// All powers `1..radix` of a root, balanced ones counted from below zero beyond half of them, from the exact ones that `exact` gives.
     pub(super) fn powers(
         &mut self,
         radix: u32,
@@ -130,11 +151,17 @@ impl Lowering<'_> {
             known.insert(j, (w, 0));
         }
         let base = match powers {
-            Powers::First if radix <= 16 => radix,
+            Powers::First | Powers::Balanced if radix <= 16 => radix,
             _ if radix > 16 => 8,
             _ => 4,
         };
         for j in 1..radix {
+            if powers == Powers::Balanced && j > radix / 2 {
+                let (w, _) = known[&(radix - j)];
+                let w = self.conjugate(w);
+                take(self, w);
+                continue;
+            }
             if let Some(&(w, _)) = known.get(&j) {
                 take(self, w);
                 continue;
@@ -144,8 +171,8 @@ impl Lowering<'_> {
             let part = match powers {
                 Powers::Tree if lean => shortest.unwrap_or(j),
                 Powers::Tree => j % base,
-                Powers::First if j > base => j % base,
-                Powers::First => j - j / 2,
+                Powers::First | Powers::Balanced if j > base => j % base,
+                Powers::First | Powers::Balanced => j - j / 2,
             };
             let ((a, depth_a), (b, depth_b)) = (known[&(j - part)], known[&part]);
             let w = self.b.cmul(a, b);

@@ -3,6 +3,7 @@
 
 use super::layout::Layout;
 use super::memory::Side;
+use super::twiddle::Powers;
 use super::{Lowering, Stage};
 use crate::codelet;
 use crate::kernel::{Builder, Cache, Cx, Space, Value};
@@ -23,6 +24,8 @@ pub(super) struct InTwos<'a> {
     pub cache: Cache,
     /// Powers of a root, rising from the first, whose power of a result's number the result is multiplied by; none: 1.
     pub known: &'a [(u32, Cx)],
+    /// How results are numbered for that.
+    pub powers: Powers,
 }
 
 impl Lowering<'_> {
@@ -58,6 +61,7 @@ impl Lowering<'_> {
             scale: 1.0,
             cache: Cache::Default,
             known: &[],
+            powers: Powers::First,
         };
         self.write_in_twos(&write, self.direction);
     }
@@ -81,18 +85,28 @@ impl Lowering<'_> {
             })
             .collect();
         let (scale, cache) = (self.pass.scale, self.caches[1]);
-        let write = InTwos { points: &points, places: &places, on: inside, scale, cache, known: &[] };
+        let (known, powers) = (&[][..], Powers::First);
+        let write = InTwos { points: &points, places: &places, on: inside, scale, cache, known, powers };
         self.write_in_twos(&write, self.direction);
         true
     }
 
     pub(super) fn write_in_twos(&mut self, write: &InTwos<'_>, direction: Direction) {
-        let InTwos { points, places, on, scale, cache, known } = *write;
+        let InTwos { points, places, on, scale, cache, known, powers } = *write;
         let elem = self.b.elem(places[0].0);
         let through = |b: &mut Builder| {
             codelet::dft_in_twos(b, points, direction, |b, r, x| {
                 let x = if scale == 1.0 { x } else { b.cscale(x, scale) };
-                let x = power(b, known, r as u32).map_or(x, |w| b.cmul(x, w));
+                let below = powers == Powers::Balanced && r > points.len() / 2;
+                let exponent = if below { points.len() - r } else { r };
+                let x = match power(b, known, exponent as u32) {
+                    Some(w) if below => {
+                        let w = Cx { im: b.neg(w.im), ..w };
+                        b.cmul(x, w)
+                    }
+                    Some(w) => b.cmul(x, w),
+                    None => x,
+                };
                 let kept = [x.re, x.im].map(|real| b.convert(elem, real));
                 let (ptr, offset) = places[r];
                 b.store(ptr, offset, &kept, cache, None);

@@ -1,7 +1,7 @@
 //! Constant tables, by what they hold.
 
 use super::{CoprimePart, PartKind};
-use crate::lower::twiddle::{Powers, exact_powers};
+use crate::lower::twiddle::{Powers, centre_of, exact_powers};
 use crate::problem::Band;
 
 /// A constant table of the forward direction, by what it holds; the host makes it in f64 and rounds once. The
@@ -50,6 +50,8 @@ pub enum TableKind {
         n: u64,
         /// Padded length.
         m: u64,
+        /// Where frequency 0 stands; those below it come before.
+        centre: u64,
     },
     /// As [`TableKind::ChirpSpectrum`], in rows of as many points as the radices have: row `k1`, of as many as there
     /// are, has the frequencies `k1 + rows k2`, with `k2` in the order of [`TableKind::RaderSpectrum`].
@@ -78,6 +80,8 @@ pub enum TableKind {
         band: Band,
         /// Padded length.
         m: u64,
+        /// Where frequency 0 stands; those below it come before.
+        centre: u64,
     },
     /// As [`TableKind::BandSpectrum`], in the rows of [`TableKind::ChirpRows`].
     BandRows {
@@ -89,8 +93,8 @@ pub enum TableKind {
         radices: [u8; MAX_STAGES],
     },
     /// The transform of length `p - 1` of `exp(-2 pi i g^-q / p)` over q, divided by `p - 1`; g is the smallest
-    /// primitive root of the prime. Frequency `j1 + r1 j2 + r1 r2 j3 ..` stands where the threads of the last stage
-    /// are neighbours: the last digit is the slowest, before the others with the first slowest.
+    /// primitive root of the prime. Frequency `j1 + r1 j2 + r1 r2 j3 ..` less [`centre_of`] the radices stands where the threads
+    /// of the last stage are neighbours: the last digit is the slowest, before the others with the first slowest.
     RaderSpectrum {
         /// The prime.
         p: u64,
@@ -131,6 +135,11 @@ pub struct Coordinate {
 }
 
 impl CoprimePart {
+    /// The index at which frequency 0 stands once the stages are done: a caller's filter has it first.
+    pub fn centre(&self) -> u64 {
+        if self.kind == PartKind::Filter { 0 } else { centre_of(&self.radices) }
+    }
+
     /// The stages' radices, as tables name them.
     pub fn table_radices(&self) -> [u8; MAX_STAGES] {
         let mut all = [1; MAX_STAGES];

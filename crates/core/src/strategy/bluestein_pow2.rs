@@ -102,7 +102,7 @@ fn pad(draft: &mut Draft<'_>, [from, to]: [Array; 2], n: u64, m: u64) -> Result<
 
 /// The product with the chirp's spectrum, in place.
 fn multiply(draft: &mut Draft<'_>, data: Array, n: u64, m: u64) -> Result<(), Error> {
-    let spectrum = draft.table(TableKind::ChirpSpectrum { n, m });
+    let spectrum = draft.table(TableKind::ChirpSpectrum { n, m, centre: 0 });
     let (mut code, item) = draft.each(&format!("spectrum_{n}_in_{m}"), data.elements)?;
     let c = &mut code;
     let [from, to] = c.pair([data, data]);

@@ -120,7 +120,7 @@ fn convolved(draft: &mut Draft<'_>, n: u64) -> Result<(), Error> {
     let points = shares.points;
     let roots = draft.table(TableKind::Roots { modulus: m, step: 1, len: m });
     let chirp = draft.table(TableKind::Chirp { n });
-    let spectrum = draft.table(TableKind::ChirpSpectrum { n, m });
+    let spectrum = draft.table(TableKind::ChirpSpectrum { n, m, centre: 0 });
     let mut own = TileKernel::new(draft, &format!("looped_{n}_in_{m}"), &shares)?;
     let [from, to] = own.code.pair([draft.input(), draft.output()]);
     let [roots, chirp, spectrum] = [roots, chirp, spectrum].map(|table| own.code.table(table));
