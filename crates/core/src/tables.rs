@@ -4,7 +4,7 @@ use num_complex::Complex;
 
 #[cfg(test)]
 use crate::lower::twiddle::Powers;
-use crate::lower::twiddle::{centre_of, exact_powers};
+use crate::lower::twiddle::{centre, centre_of, exact_powers};
 use crate::math::dd::Cdd;
 use crate::math::{chirp, double_single, index, spread, twiddle};
 use crate::pass::{Coordinate, PartKind, TableKind};
@@ -17,6 +17,9 @@ pub fn build(kind: TableKind, precision: Precision) -> Table {
         let places = places(&parts, output);
         let mut all: Vec<u32> =
             places.iter().flat_map(|&place| (0..rows).map(move |own| place + own * row)).collect();
+        if output {
+            all.rotate_left(centre(rows) as usize);
+        }
         if next > 0 {
             all.extend_from_within(..);
             let half = all.len() / 2;
@@ -264,7 +267,8 @@ mod tests {
                 .collect();
             for centre in [0, m / 3] {
                 let from_below = (0..m).map(|at| (m + at - centre) % m);
-                let want = from_below.map(|f| filter.iter().zip(0..).map(|(x, at)| x * turn(f * at, m)).sum());
+                let want =
+                    from_below.map(|f| filter.iter().zip(0..).map(|(x, at)| x * turn(f * at, m)).sum());
                 assert_near(&values(TableKind::ChirpSpectrum { n, m, centre }), want, 1e-14, "spectrum");
             }
         }

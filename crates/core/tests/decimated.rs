@@ -79,8 +79,7 @@ fn convolutions_keep_few_bank_conflicts() {
         (1629, None, 11.7, 1.37),
         (1310, None, 12.4, 1.48),
         (2076, Some("(decimated 12 (bluestein 173 (mixed-radix 32 12)))"), 14.8, 1.15),
-        (2076, Some("(decimated 12 (bluestein 173 (mixed-radix 24 16)))"), 14.0, 1.09),
-        (2076, None, 15.3, 1.2),
+        (2076, None, 14.0, 1.09),
         (3057, Some("(decimated 3 (bluestein 1019 (mixed-radix 16 16 8)))"), 20.3, 1.02),
         (3057, None, 17.5, 1.09),
     ] {

@@ -161,7 +161,11 @@ impl<'a> Line<'a> {
     pub fn zero(&self) -> i64 {
         let last = self.stages() - 1;
         let early = &self.part.radices[..last];
-        early.iter().zip(self.spectrum_weights()).map(|(&radix, weight)| weight * i64::from(centre(radix))).sum()
+        early
+            .iter()
+            .zip(self.spectrum_weights())
+            .map(|(&radix, weight)| weight * i64::from(centre(radix)))
+            .sum()
     }
 
     /// Entries of the spectrum from one row to the next; rows are numbered by what the pass's twiddle multiplies.
