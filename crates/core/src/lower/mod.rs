@@ -138,6 +138,8 @@ pub(crate) struct Lowering<'a> {
     cluster: Option<Cluster>,
     /// Permuted ends take the tile piece by piece.
     piecewise: bool,
+    /// At most one other block shares the multiprocessor.
+    unaccompanied: bool,
     /// A stage that each group goes through when it is written, so that its registers are free for the next.
     late: Option<Stage>,
     /// Indices of folds that are sums.
@@ -173,6 +175,7 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
     let mut lowering = Lowering::new(b, pass, tile, limits);
     lowering.digits = digits;
     lowering.piecewise = took.is_some_and(|took| took.piecewise);
+    lowering.unaccompanied = took.is_some_and(|took| took.blocks <= 2);
     lowering.turns = (blocks < tiles).then_some((tiles, blocks));
     lowering.declare_operands();
     let block = lowering.b.special(Special::BlockIndex);
@@ -237,6 +240,7 @@ impl<'a> Lowering<'a> {
             subgroup: limits.subgroup,
             cluster: None,
             piecewise: false,
+            unaccompanied: false,
             late: None,
             told_apart: (pass.precision == Precision::DoubleSingle && pass.broadcasts()).then_some(0),
             sums: fold::index::Sums::default(),
