@@ -4,7 +4,7 @@ use num_complex::Complex;
 
 #[cfg(test)]
 use crate::lower::twiddle::Powers;
-use crate::lower::twiddle::{centre, centre_of, exact_powers};
+use crate::lower::twiddle::{centre_of, exact_powers};
 use crate::math::dd::Cdd;
 use crate::math::{chirp, double_single, index, spread, twiddle};
 use crate::pass::{Coordinate, PartKind, TableKind};
@@ -17,9 +17,6 @@ pub fn build(kind: TableKind, precision: Precision) -> Table {
         let places = places(&parts, output);
         let mut all: Vec<u32> =
             places.iter().flat_map(|&place| (0..rows).map(move |own| place + own * row)).collect();
-        if output {
-            all.rotate_left(centre(rows) as usize);
-        }
         if next > 0 {
             all.extend_from_within(..);
             let half = all.len() / 2;

@@ -12,7 +12,6 @@ use super::coprime::{Pointer, swap};
 use super::digits::Digit;
 use super::layout::Layout;
 use super::places::{Places, Wanted, arrange, end_digits};
-use super::twiddle::{Powers, centre};
 use super::wavefronts::{Samples, Stages};
 use super::writes::Write;
 
@@ -106,7 +105,7 @@ impl Lowering<'_> {
         let radix = group.len() as u32;
         let mut x = codelet::dft(&mut self.b, group, Direction::Forward);
         let done = u64::from(self.digits.all[POINT].size);
-        let powers = Powers::Balanced;
+        let powers = self.stage_powers();
         let kind = TableKind::Stage { radix, done, powers };
         let points: Vec<i64> = (0..self.digits.all.len()).map(|d| i64::from(d == POINT)).collect();
         let at = self.linear(layout, slot, &points);
@@ -116,7 +115,6 @@ impl Lowering<'_> {
         });
         let factors: Vec<Option<Cx>> = std::iter::once(None).chain(factors.into_iter().map(Some)).collect();
         self.multiply(&mut x, &factors);
-        x.rotate_right(centre(radix) as usize);
         let step = 2 * row as i32;
         let write = |(r, x): (i32, &Cx)| Write {
             ptr,

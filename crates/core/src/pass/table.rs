@@ -108,7 +108,7 @@ pub enum TableKind {
         /// Indices of the output, not of the input.
         output: bool,
         /// Rows that indices go by in turn, one after the other, so that what is left of an index is that of a point in its
-        /// row; and the distance of two. Those of the output are counted from below zero.
+        /// row; and the distance of two.
         rows: [u32; 2],
         /// Distance of the repeated tile in which indices beyond the last go on, as far again; 0: they do not.
         next: u32,
