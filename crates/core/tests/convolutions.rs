@@ -9,6 +9,7 @@ use warpfft_core::pass::{Method, PartKind};
 use warpfft_core::plan::Plan;
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
 use warpfft_core::program::{Compiled, Program};
+use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
 use warpfft_core::target::{Api, Limits};
 use warpfft_core::{compile, emit};
@@ -210,4 +211,42 @@ fn the_middle_moves_each_sector_once_each_way() {
         assert!((2.0..2.5).contains(&read), "{n}: {read}");
         assert!(middle.conflicts() <= 1.34, "{n}: {}", middle.conflicts());
     }
+}
+
+/// Frequencies stand in whatever order the stages leave them in: digits that count from below zero, of even and odd radices, of long
+/// primes whose results come in twos; two groups at once where few blocks share a multiprocessor.
+#[test]
+fn stages_of_many_radices_on_the_chip() {
+    let limits = Limits::h200();
+    let cases = [
+        (211, Precision::F32, 24),
+        (211, Precision::F64, 24),
+        (431, Precision::F32, 24),
+        (509, Precision::F64, 8),
+        (1061, Precision::F32, 24),
+        (2963, Precision::F32, 2),
+        (4099, Precision::F64, 1),
+    ];
+    let mut seen = String::new();
+    for (n, precision, most) in cases {
+        let mut tried: Vec<String> = Vec::new();
+        let problem = rows(n, (1 << 25) / n, precision);
+        for one in candidates(&problem, &limits, most).expect("it has plans") {
+            let plan = one.recipe.plans[0].to_string();
+            if plan.contains("split") || tried.contains(&plan) {
+                continue;
+            }
+            for direction in [Direction::Forward, Direction::Inverse] {
+                let batch = 2 * one.recipe.tiles[0].batch.iter().product::<u64>();
+                let few = Problem { direction, ..rows(n, batch, precision) };
+                let compiled = Compiled::by(&one.recipe, &few, &limits)
+                    .unwrap_or_else(|error| panic!("{plan}: {error}"));
+                Case::new(&few).check(&compiled.program, &limits, &plan);
+            }
+            tried.push(plan);
+        }
+        println!("{n}: {}", tried.join(", "));
+        seen += &tried.concat();
+    }
+    assert!(seen.contains("rader 1061 (mixed-radix 53 "), "a long prime comes first: {seen}");
 }

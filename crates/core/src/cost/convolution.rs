@@ -28,7 +28,7 @@ const START: f64 = -0.2;
 /// remainders by odd numbers.
 const ODD: [f64; 2] = [0.048, 0.02];
 /// The same for each such radix of padded rows beside a codelet: 1193 tiles of lengths from 500 to 4096, timed on an H200, took 5.5% less
-/// than was expected with none, 2.7% with one, and as much with two. Rader's rows did not care.
+/// than was expected with none, 2.7% with one, and what was expected with two. Rader's rows did not care.
 const ODD_ROWS: f64 = 0.03;
 /// Copies that one block alone on a multiprocessor adds, and two: nobody fills their waits.
 const FEW_BLOCKS: [f64; 2] = [0.53, 0.14];

@@ -33,13 +33,12 @@ pub const fn centre(radix: u32) -> u32 {
 /// The index at which frequency 0 stands where the digits of all stages but the last are balanced, the first being the fastest.
 pub fn centre_of(radices: &[u32]) -> u64 {
     let Some((_, early)) = radices.split_last() else { return 0 };
-    let mut weight = 1;
-    let mut digit = |&radix: &u32| {
-        let own = weight * u64::from(centre(radix));
+    let (mut index, mut weight) = (0, 1);
+    for &radix in early {
+        index += weight * u64::from(centre(radix));
         weight *= u64::from(radix);
-        own
-    };
-    early.iter().map(&mut digit).sum()
+    }
+    index
 }
 
 /// Exponents whose twiddles are loaded for a radix.
