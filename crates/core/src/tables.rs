@@ -94,8 +94,13 @@ fn turned(at: usize, order: usize, radices: &[u8]) -> usize {
         frequency += rest % usize::from(radix) * weight;
         rest /= usize::from(radix);
     }
-    let radices: Vec<u32> = radices[..=stages].iter().map(|&radix| radix.into()).collect();
-    (frequency + order - centre_of(&radices) as usize) % order
+    (frequency + order - centre_of_table(radices) as usize) % order
+}
+
+/// Where frequency 0 stands by the radices of a table, of which unused ones are 1.
+fn centre_of_table(radices: &[u8]) -> u64 {
+    let used: Vec<u32> = radices.iter().map(|&radix| radix.into()).take_while(|&radix| radix > 1).collect();
+    centre_of(&used)
 }
 
 /// Where index n stands: the sum of its parts' places.
@@ -128,9 +133,7 @@ fn own_places(part: &Coordinate, output: bool) -> Vec<u32> {
     match part.kind {
         // The stages turn the slowest digit of the input into the fastest of the output, counted from below zero.
         PartKind::MixedRadix if output => {
-            let stages = part.radices.iter().rposition(|&radix| radix > 1).map_or(0, |last| last + 1);
-            let radices: Vec<u32> = part.radices[..stages].iter().map(|&radix| radix.into()).collect();
-            let centre = centre_of(&radices) as u32;
+            let centre = centre_of_table(&part.radices) as u32;
             (0..part.n as u32).map(|index| spelt((index + centre) % part.n as u32, false)).collect()
         }
         PartKind::MixedRadix | PartKind::Bluestein | PartKind::Middle | PartKind::Filter => {

@@ -37,17 +37,19 @@ fn new_facts(radix: u32) -> Facts {
         return Facts::default();
     }
     let r = f64::from(radix);
-    let loads = exact_powers(radix, Powers::Tree).len() as f64;
-    let twiddles = (loads * 1.5 + (r - 1.0 - loads) * 4.0 + (r - 1.0) * 4.0) / r;
-    let loads = exact_powers(radix, Powers::Balanced).len() as f64;
-    let balanced = (loads * 1.5 + ((r / 2.0).floor() - loads) * 4.0 + (r - 1.0) * 4.0) / r;
+    // Factors are loaded, or products of those that are; conjugates cost nothing.
+    let multiplied = |powers, made: f64| {
+        let loads = exact_powers(radix, powers).len() as f64;
+        (loads * 1.5 + (made - loads) * 4.0 + (r - 1.0) * 4.0) / r
+    };
+    let twiddles = multiplied(Powers::Tree, r - 1.0);
     let largest = factor::factorise(u64::from(radix)).iter().map(|&(p, _)| p as u32).max().unwrap_or(1);
     let codelet = flops(u64::from(radix)) / r;
     let work = codelet + twiddles;
     Facts {
         issue: work + 2.6,
         paired: PAIRED * work + 5.2,
-        convolved: codelet + balanced,
+        convolved: codelet + multiplied(Powers::Balanced, (r / 2.0).floor()),
         // A prime codelet holds its sums and differences, and half its outputs until their twins are stored; of long
         // ones none are kept.
         scratch: match largest {

@@ -30,6 +30,11 @@ impl Builder {
         Cx { re: self.fma(a.re, b.re, minus), im: self.fma(a.re, b.im, cross) }
     }
 
+    /// The conjugate.
+    pub fn conj(&mut self, a: Cx) -> Cx {
+        Cx { im: self.neg(a.im), ..a }
+    }
+
     /// `a * i` or `a * -i`.
     pub fn cmul_i(&mut self, a: Cx, negative: bool) -> Cx {
         if negative { Cx { re: a.im, im: self.neg(a.re) } } else { Cx { re: self.neg(a.im), im: a.re } }

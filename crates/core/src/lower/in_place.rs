@@ -309,8 +309,9 @@ impl Lowering<'_> {
                 }
                 _ => self.table_load(kind, index, constant, exists),
             };
-            let zero = line.zero() - constant;
-            factors.push(if line.part.kind == PartKind::Rader && r == 0 && zero >= 0 {
+            let first = line.part.kind == PartKind::Rader && r == 0;
+            let zero = if first { line.zero() - constant } else { -1 };
+            factors.push(if zero >= 0 {
                 let product = self.b.cmul(*x, w);
                 let point = self.add_to_first(step, slot, (index, zero), *x);
                 *x = self.b.cadd(product, point);

@@ -64,7 +64,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn conjugate(&mut self, w: Cx) -> Cx {
-        Cx { re: w.re, im: self.b.neg(w.im) }
+        self.b.conj(w)
     }
 
     /// Points times their factors.

@@ -101,7 +101,7 @@ impl Lowering<'_> {
                 let exponent = if below { points.len() - r } else { r };
                 let x = match power(b, known, exponent as u32) {
                     Some(w) if below => {
-                        let w = Cx { im: b.neg(w.im), ..w };
+                        let w = b.conj(w);
                         b.cmul(x, w)
                     }
                     Some(w) => b.cmul(x, w),

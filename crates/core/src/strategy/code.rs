@@ -178,7 +178,7 @@ impl Code {
 
     /// The conjugate.
     pub fn conj(&mut self, z: Cx) -> Cx {
-        Cx { re: z.re, im: self.b.neg(z.im) }
+        self.b.conj(z)
     }
 
     /// A shared array of so many reals, under a name that is free.
@@ -198,7 +198,7 @@ impl Code {
     /// A factor of the forward direction, or a number of an inverse transform that goes as the conjugate of a forward
     /// one, as this direction has it.
     pub fn directed(&mut self, w: Cx) -> Cx {
-        if self.forward { w } else { Cx { re: w.re, im: self.b.neg(w.im) } }
+        if self.forward { w } else { self.conj(w) }
     }
 
     /// `x mod d`, and `x / d`, of a number that is at most `most`.
