@@ -2,6 +2,7 @@
 //! is what `warpfft tune .. --json` printed. Each plan that was timed is priced again by the model as it is now; of each
 //! complex problem a line says how long what it prices lowest took, beside the fastest.
 
+use warpfft_core::explain::Explanation;
 use warpfft_core::problem::Precision;
 use warpfft_core::program::Compiled;
 use warpfft_core::recipe::Recipe;
@@ -40,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let problem = Fft::new(shape).batch(batch.parse()?).precision(precision).build()?;
             let priced = |trial: &Trial| {
                 let compiled = Compiled::by(&trial.recipe, &problem, &limits).ok()?;
-                Some((compiled.parts.iter().map(|part| part.cost).sum::<f64>(), trial.seconds?))
+                Some((Explanation::of(&compiled, &limits).predicted_copies, trial.seconds?))
             };
             let timed: Vec<(f64, f64)> = trials.iter().filter_map(priced).collect();
             let chosen = timed.iter().min_by(|x, y| x.0.total_cmp(&y.0));

@@ -307,6 +307,9 @@ fn part(part: &CoprimePart) -> String {
             format!("{n} there and back for a chirp of {} = {stages}", part.chirp.unwrap_or(n))
         }
         PartKind::Filter => format!("{n} there, times the filter and back = {stages}"),
+        PartKind::Bluestein if part.halved() => {
+            format!("{n} by bluestein over {} in halves of {points} = {stages}", 2 * points)
+        }
         PartKind::Bluestein => format!("{n} by bluestein over {points} = {stages}"),
     }
 }

@@ -32,7 +32,8 @@ pub enum Plan {
     Bluestein {
         /// Length.
         n: u64,
-        /// The transform that convolves, at least [`least_padded`] long.
+        /// The transform that convolves, at least [`least_padded`] long; or at least `n`, of the even frequencies of twice as many
+        /// points and of the odd ones.
         inner: Box<Plan>,
     },
     /// A prime length as a cyclic convolution of one point less (Rader, *Discrete Fourier transforms when the
@@ -179,8 +180,11 @@ mod tests {
         assert_eq!(at("(mixed-radix 4) 5"), 16);
         assert_eq!(at("(winograd 4)"), 1);
         assert_eq!(at("(split (mixed-radix 4)"), 22);
-        let short = "(bluestein 37 (mixed-radix 8 8))".parse::<Plan>();
+        let short = "(bluestein 37 (split (mixed-radix 8) (mixed-radix 8)))".parse::<Plan>();
         assert_eq!(short, Err(ParsePlanError::TooShort { n: 37, inner: 64, least: 72 }));
+        // On the chip halves of what it is padded to are enough.
+        let short = "(bluestein 37 (mixed-radix 6 6))".parse::<Plan>();
+        assert_eq!(short, Err(ParsePlanError::TooShort { n: 37, inner: 36, least: 37 }));
         let odd = "(rader 37 (mixed-radix 7 5))".parse::<Plan>();
         assert_eq!(odd, Err(ParsePlanError::NotRader { p: 37, inner: 35 }));
         let shared = "(prime-factor (mixed-radix 6) (mixed-radix 9))".parse::<Plan>();

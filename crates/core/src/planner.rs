@@ -67,6 +67,11 @@ impl<'a> Planner<'a> {
         self.max_points() * self.precision.complex_bytes() / 64
     }
 
+    /// Multiprocessors of the device.
+    pub fn multiprocessors(&self) -> u64 {
+        self.limits.multiprocessors.into()
+    }
+
     /// Bytes of the cache that all blocks share.
     pub const fn cache_bytes(&self) -> u64 {
         self.limits.l2_bytes
@@ -126,6 +131,13 @@ impl<'a> Planner<'a> {
     /// The cheapest plan that takes one pass.
     pub fn on_chip(&self, n: u64) -> Option<Plan> {
         self.search(n, true)
+    }
+
+    /// The cheapest plan of several passes, of those that are offered to all.
+    pub fn in_memory(&self, n: u64) -> Option<Plan> {
+        let all = SOLVERS.iter().filter(|solver| !solver.in_place() && !solver.on_chip());
+        let plans = all.flat_map(|solver| solver.plans(n, self)).filter(|plan| plan.passes() > 1);
+        self.cheapest_of(plans.collect(), 1).pop()
     }
 
     /// The cheapest plan that takes several passes and no memory beside the data.
@@ -190,8 +202,13 @@ impl<'a> Planner<'a> {
             best = self.known.borrow().get(&(n, true)).cloned().flatten();
         }
         let fits = |solver: &&&dyn Solver| !solver.in_place() && (!on_chip || solver.on_chip());
-        let plans = SOLVERS.iter().filter(fits).flat_map(|solver| solver.plans(n, self));
-        let plans: Vec<Plan> = plans.filter(|plan| (plan.passes() == 1) == on_chip).collect();
+        let offered = |solver: &&'static dyn Solver| {
+            let wanted = |plan: &Plan| {
+                if on_chip { plan.passes() == 1 } else { !solver.on_chip() || plan.passes() > 1 }
+            };
+            solver.plans(n, self).into_iter().filter(wanted).collect::<Vec<_>>()
+        };
+        let plans: Vec<Plan> = SOLVERS.iter().filter(fits).flat_map(offered).collect();
         let (limits, precision, ends) = (self.limits, self.precision, self.ends);
         let cost = |plan| cost::of_plan_between(plan, limits, precision, ends);
         let costs: Vec<Option<f64>> = plans.par_iter().map(cost).collect();

@@ -26,7 +26,7 @@ use crate::lower::tile;
 use crate::pass::{Array, Method, Operand, Pass};
 use crate::plan::Plan;
 use crate::planner::Planner;
-use crate::problem::{Direction, Format, Kind, Placement, Problem, Storage};
+use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, Storage};
 use crate::target::Limits;
 use convolution::By;
 pub use detour::{Cause, Detour};
@@ -83,11 +83,11 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         return filter::schedule(problem, limits);
     }
     let planner = Planner::new(limits, problem.precision).between(Ends::of(problem));
-    let plans = problem
-        .transform
-        .iter()
-        .map(|dim| planner.best(dim.n).ok_or_else(|| no_plan(dim.n, limits)))
-        .collect::<Result<Vec<Plan>, Error>>()?;
+    let plan = |dim: &Dim| {
+        let best = planner.best(dim.n).ok_or_else(|| no_plan(dim.n, limits))?;
+        Ok(convolution::in_passes(&best, dim, problem, &planner).unwrap_or(best))
+    };
+    let plans = problem.transform.iter().map(plan).collect::<Result<Vec<Plan>, Error>>()?;
     let wide = with(problem, limits, &planner, plans.clone(), true)?;
     let wide = columns::in_passes(problem, limits, &planner, wide);
     let wide = bridge::over(problem, limits, &planner, wide);

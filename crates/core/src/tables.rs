@@ -51,6 +51,18 @@ fn values(kind: TableKind) -> Vec<(f64, f64)> {
             spread::each(len, |x| twiddle::root((first + x * step) % modulus, modulus))
         }
         TableKind::Chirp { n } => twiddle::chirp(n),
+        TableKind::ChirpOfHalves { n, m } => [
+            twiddle::turned_chirp(n, 2 * m, 2 * m - 1),
+            twiddle::chirp(n),
+            twiddle::turned_chirp(n, 2 * m, 1),
+        ]
+        .concat(),
+        TableKind::SpectrumOfHalves { n, m, centre } => {
+            let spectrum = chirp_spectrum(n, 2 * m);
+            let half =
+                |first: usize| centred(spectrum.iter().skip(first).step_by(2).copied().collect(), centre);
+            [half(0), half(1)].concat()
+        }
         TableKind::BandIn { band } => spread::each(band.samples, |j| rounded(chirp::sample(&band, j))),
         TableKind::BandOut { band } => spread::each(band.points, |k| rounded(chirp::point(&band, k))),
         TableKind::ChirpSpectrum { n, m, centre } => centred(chirp_spectrum(n, m), centre),

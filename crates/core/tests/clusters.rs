@@ -9,8 +9,10 @@ use warpfft_core::kernel::simulate::Report;
 use warpfft_core::lower;
 use warpfft_core::lower::tile::Tile;
 use warpfft_core::pass::{Array, Axis, Method, Operand, Pass, PassDim};
+use warpfft_core::plan::Plan;
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem, Storage};
-use warpfft_core::program::Program;
+use warpfft_core::program::{Compiled, Program};
+use warpfft_core::recipe::Recipe;
 use warpfft_core::target::Limits;
 
 /// Runs a problem on random data; gives the cluster of each launch and what the simulator counted.
@@ -331,5 +333,76 @@ fn slabs_of_later_blocks_are_asked_for() {
             let gaps = Problem { batch: vec![Dim::new(21, 260, 256)], ..rows(256, 21, precision) };
             assert!(!prefetches(&forced(&gaps, radices, &tile, &limits)));
         }
+    }
+}
+
+/// Convolutions of which two blocks transform half each: of various stages, both ways, in various layouts.
+#[test]
+fn convolutions_in_halves() {
+    let base = |n, precision| rows(n, 3, precision);
+    let mut cases = vec![];
+    for (n, radices, threads, precision) in [
+        (37, "8 5", 5, Precision::F32),
+        (67, "9 8", 9, Precision::F32),
+        (127, "16 8", 8, Precision::F32),
+        (131, "12 11", 11, Precision::F64),
+        (211, "6 6 6", 18, Precision::F32),
+        (509, "8 8 8", 64, Precision::F32),
+        (1009, "16 8 8", 32, Precision::F64),
+        (1013, "13 13 6", 26, Precision::F64),
+    ] {
+        for direction in [Direction::Forward, Direction::Inverse] {
+            cases.push((n, radices, threads, Problem { direction, ..base(n, precision) }));
+        }
+    }
+    // Columns, in place, another form.
+    let columns = Problem {
+        transform: vec![Dim::new(131, 3, 3)],
+        batch: vec![Dim::new(3, 1, 1)],
+        ..rows(131, 1, Precision::F32)
+    };
+    let planar = Problem { input: Format::Planar, output: Format::Planar, ..base(131, Precision::F32) };
+    let in_place = Problem { placement: Placement::InPlace, scale: 0.5, ..base(131, Precision::F32) };
+    for problem in [columns, planar, in_place] {
+        cases.push((131, "12 11", 12, problem));
+    }
+    let limits = Limits::h200();
+    for (n, radices, threads, problem) in cases {
+        let what = format!("{n} by {radices}: {problem:?}");
+        let plan: Plan = format!("(bluestein {n} (mixed-radix {radices}))").parse().expect("a plan");
+        let tile = Tile { threads, cluster: 2, batch: vec![1] };
+        let recipe = Recipe { plans: vec![plan], tiles: vec![tile], within: None, fused: Vec::new() };
+        let compiled = Compiled::by(&recipe, &problem, &limits).unwrap_or_else(|e| panic!("{what}: {e}"));
+        assert_eq!(compiled.program.launches.len(), 1, "{what}");
+        Case::new(&problem).check(&compiled.program, &limits, &what);
+    }
+}
+
+/// What one block cannot convolve is in halves where there are lines enough, and in several passes where there are few; with folds,
+/// or where it shares a pass, it is in passes too.
+#[test]
+fn long_convolutions_are_planned_in_halves() {
+    let limits = Limits { shared_bytes: 4096, max_threads: 64, multiprocessors: 6, ..Limits::h200() };
+    for (n, batch, precision, launches) in [
+        (347, 5, Precision::F32, 1),
+        (347, 2, Precision::F32, 3),
+        (503, 3, Precision::F32, 1),
+        (563, 5, Precision::F32, 3),
+        (227, 3, Precision::F64, 1),
+        (263, 3, Precision::F64, 3),
+        (227, 3, Precision::DoubleSingle, 1),
+    ] {
+        let what = format!("{batch} of {n} in {precision}");
+        let (clusters, _) = check(&rows(n, batch, precision), &limits, &what);
+        assert_eq!(clusters.len(), launches, "{what}");
+        assert_eq!(clusters[0], if launches == 1 { 2 } else { 1 }, "{what}");
+    }
+    for problem in [
+        packed(&[347, 3], 2, Precision::F32),
+        packed(&[3, 347], 2, Precision::F32),
+        Problem { placement: Placement::InPlace, ..rows(347, 5, Precision::F32) },
+        Problem { input: Format::Planar, direction: Direction::Inverse, ..rows(347, 5, Precision::F32) },
+    ] {
+        check(&problem, &limits, &format!("{problem:?}"));
     }
 }

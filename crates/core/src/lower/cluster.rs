@@ -16,7 +16,7 @@ use super::digits::Digits;
 use super::exchange;
 use super::layout::Layout;
 use super::tile::Tile;
-use super::{Held, Lowering};
+use super::{Held, Lowering, halves};
 
 /// Rows of the exchange that fill whole segments of memory and of the network.
 const ROW_BYTES: u64 = 128;
@@ -102,8 +102,11 @@ impl Cut {
         best.map(|(_, found)| found)
     }
 
-    /// Digits of a pass's tile and, where a cluster holds it, its cut; `None` where the cluster cannot.
+    /// Digits of a pass's tile and, where a cluster hands it over, its cut; `None` where the cluster cannot hold it.
     pub fn of_tile(pass: &Pass, tile: &Tile) -> Option<(Digits, Option<Self>)> {
+        if halves::halved(pass) {
+            return halves::fit(pass, tile.cluster).then(|| (Digits::of(pass, tile), None));
+        }
         if tile.cluster == 1 {
             return Some((Digits::of(pass, tile), None));
         }

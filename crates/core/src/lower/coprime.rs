@@ -59,7 +59,8 @@ impl Lowering<'_> {
         };
         let permuted = if alone(parts).is_some() { Vec::new() } else { end_digits(parts) };
         let ends = permuted.iter().zip([false, true]).map(end).collect();
-        let packed = f64::from(whole.elements()) * parts[0].room() as f64 / parts[0].n as f64;
+        let room = parts[0].room() / parts[0].blocks();
+        let packed = f64::from(whole.elements()) * room as f64 / parts[0].n as f64;
         let places = arrange(Wanted { stages, ends, packed, even: parts.len() > 1, most: most as i64 });
         self.conflicts = self.conflicts.max(places.conflicts);
         let load = Layout {

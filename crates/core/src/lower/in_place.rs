@@ -75,6 +75,9 @@ impl Lowering<'_> {
                 self.index_anew();
             }
             self.each_group(&step);
+            if leaves && line.part.halved() {
+                self.join_halves(&step);
+            }
         }
         self.digits = digits;
     }
@@ -167,7 +170,7 @@ impl Lowering<'_> {
     }
 
     /// Which of a group's points there are, on the way in and out: all but for the padding.
-    fn bounds(&mut self, step: &Step<'_>, slot: u32, leaves: bool) -> Vec<Bound> {
+    pub(super) fn bounds(&mut self, step: &Step<'_>, slot: u32, leaves: bool) -> Vec<Bound> {
         let (line, radix) = (step.line, step.layout.registers(&self.digits));
         if line.part.kind == PartKind::Filter {
             let on = self.inside(&step.layout, slot);
@@ -222,19 +225,30 @@ impl Lowering<'_> {
             let factors = self.chirp(step, slot, bounds, true);
             self.multiply(&mut x, &factors);
         }
-        match step.ends {
-            Some([_, destination]) if step.leaves => {
-                if self.pass.direction == Direction::Inverse {
-                    x.iter_mut().for_each(|x| *x = swapped(*x));
-                }
-                let way = if line.returns() { self.pass.direction.reversed() } else { self.pass.direction };
-                let direction = std::mem::replace(&mut self.direction, way);
-                self.pass_twiddle(&step.layout, slot, std::slice::from_mut(&mut x));
-                self.direction = direction;
-                self.store_group(destination, &step.layout, slot, &x, bounds.as_deref());
-            }
-            _ => self.put_shared(step, slot, &x, bounds.as_deref()),
+        if step.leaves && line.direct && !line.part.halved() {
+            self.put_global(step, slot, x, bounds.as_deref());
+        } else {
+            self.put_shared(step, slot, &x, bounds.as_deref());
         }
+    }
+
+    /// A group on its way to global memory.
+    pub(super) fn put_global(
+        &mut self,
+        step: &Step<'_>,
+        slot: u32,
+        mut x: Vec<Cx>,
+        bounds: Option<&[Bound]>,
+    ) {
+        let Some([_, destination]) = step.ends else { return };
+        if self.pass.direction == Direction::Inverse {
+            x.iter_mut().for_each(|x| *x = swapped(*x));
+        }
+        let way = if step.line.returns() { self.pass.direction.reversed() } else { self.pass.direction };
+        let direction = std::mem::replace(&mut self.direction, way);
+        self.pass_twiddle(&step.layout, slot, std::slice::from_mut(&mut x));
+        self.direction = direction;
+        self.store_group(destination, &step.layout, slot, &x, bounds);
     }
 
     pub(super) fn take_shared(&mut self, step: &Step<'_>, slot: u32, bounds: Option<&[Bound]>) -> Vec<Cx> {
@@ -278,7 +292,10 @@ impl Lowering<'_> {
     fn chirp(&mut self, step: &Step<'_>, slot: u32, bounds: &[Bound], leaves: bool) -> Vec<Option<Cx>> {
         let (line, table) = (step.line, step.line.part.end_factors(leaves));
         let at = self.linear(&step.layout, slot, &line.index);
-        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        let mut index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        if line.part.halved() {
+            index = self.in_chirp_of_half(line, index, leaves);
+        }
         let constants = (at.constant..).step_by(line.index[step.stage] as usize);
         let factor = |(bound, constant): (&Bound, i64)| match *bound {
             Bound::If(on) => Some(self.table_load(table, index, constant, on)),
@@ -297,6 +314,9 @@ impl Lowering<'_> {
         let at = self.linear(&step.layout, slot, &line.spectrum_weights());
         let row = self.at_origin(Type::U32, |dim| dim.twiddle as i64 * line.row_weight());
         let index = at.thread.map_or(row, |thread| self.b.add(row, thread));
+        if line.part.halved() {
+            return self.factors_of_half(step, (index, at.constant), exists);
+        }
         let mut factors = Vec::new();
         for (r, x) in x.iter_mut().enumerate() {
             let constant = at.constant + line.frequency[step.stage] * r as i64;

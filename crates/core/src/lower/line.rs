@@ -188,12 +188,14 @@ impl<'a> Line<'a> {
                     None => TableKind::ChirpRows { n, m, radices },
                 }
             }
-            _ => match self.part.band {
-                Some(band) => {
-                    TableKind::BandSpectrum { band, m: self.part.points(), centre: self.part.centre() }
+            _ => {
+                let (m, centre) = (self.part.points(), self.part.centre());
+                match self.part.band {
+                    Some(band) => TableKind::BandSpectrum { band, m, centre },
+                    None if self.part.halved() => TableKind::SpectrumOfHalves { n, m, centre },
+                    None => TableKind::ChirpSpectrum { n, m, centre },
                 }
-                None => TableKind::ChirpSpectrum { n, m: self.part.points(), centre: self.part.centre() },
-            },
+            }
         }
     }
 }

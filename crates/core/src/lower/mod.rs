@@ -10,12 +10,12 @@ pub mod digits;
 mod element;
 pub mod exchange;
 mod filter;
-
 mod fold;
 mod forms;
 mod function;
 pub mod fused;
 mod guards;
+pub mod halves;
 mod images;
 mod in_place;
 pub mod layout;
@@ -179,8 +179,7 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
     lowering.turns = (blocks < tiles).then_some((tiles, blocks));
     lowering.declare_operands();
     let block = lowering.b.special(Special::BlockIndex);
-    let last = u64::from(tile.cluster) * tiles - 1;
-    let mut index = lowering.b.div_const(block, tile.cluster, last);
+    let mut index = lowering.b.div_const(block, tile.cluster, u64::from(tile.cluster) * tiles - 1);
     let walk = if blocks == tiles { walk } else { Walk::Rising };
     if walk == Walk::Falling {
         let end = lowering.last_tile(tiles);

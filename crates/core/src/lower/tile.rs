@@ -3,7 +3,7 @@
 mod pairs;
 
 use crate::cost::Model;
-use crate::lower::places;
+use crate::lower::{halves, places};
 use crate::pass::{Axis, Method, Pass, PassDim};
 use crate::planner::{max_alone, max_convolution, max_points};
 use crate::target::{Api, Limits};
@@ -193,6 +193,9 @@ fn sizes(pass: &Pass, limits: &Limits) -> Vec<u32> {
             !folds && with.count() > 1
         }
     };
+    if halves::halved(pass) {
+        return line_cluster_sizes(limits).filter(|&size| halves::fit(pass, size)).collect();
+    }
     line_cluster_sizes(limits)
         .filter(|&size| size == 1 || (pass.takes_cluster() && (size.is_power_of_two() || twice(size))))
         .collect()

@@ -82,6 +82,8 @@ impl Lowering<'_> {
         match kind {
             TableKind::RaderSpectrum { .. }
             | TableKind::ChirpSpectrum { .. }
+            | TableKind::SpectrumOfHalves { .. }
+            | TableKind::ChirpOfHalves { .. }
             | TableKind::ChirpRows { .. }
             | TableKind::BandSpectrum { .. }
             | TableKind::BandRows { .. } => Cache::Default,

@@ -252,6 +252,15 @@ pub fn chirp_dd(n: u64) -> Vec<Cdd> {
     (0..n).map(|k| table[chirp_index(k, n) as usize]).collect()
 }
 
+/// Bluestein's chirp times `exp(-2 pi i k step / order)`, for `n <= order`.
+pub fn turned_chirp(n: u64, order: u64, step: u64) -> Vec<(f64, f64)> {
+    let (chirp, turns) = (Products::new(2 * n), Products::new(order));
+    spread::each(n, |k| {
+        let w = chirp.root(chirp_index(k, n)) * turns.root(k * step % order);
+        (w.re.hi, w.im.hi)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! How an axis is transformed on the chip: by stages of its own, or by coprime parts, of which some convolve.
 
+use crate::plan::least_padded;
 use crate::problem::Band;
 
 use super::TableKind;
@@ -57,7 +58,18 @@ pub enum PartKind {
 impl CoprimePart {
     /// Points that it takes on the chip.
     pub fn room(&self) -> u64 {
-        self.points().max(self.n)
+        (self.points() * self.blocks()).max(self.n)
+    }
+
+    /// Whether its stages transform half of what it is padded to, twice: the even frequencies and the odd ones
+    /// (`lower/halves.rs`).
+    pub fn halved(&self) -> bool {
+        self.kind == PartKind::Bluestein && self.band.is_none() && self.points() < least_padded(self.n)
+    }
+
+    /// Blocks that hold it, each the points that its stages transform.
+    pub fn blocks(&self) -> u64 {
+        if self.halved() { 2 } else { 1 }
     }
 
     /// Points that there are on the way in, or out.
@@ -72,6 +84,7 @@ impl CoprimePart {
         match self.band {
             Some(band) if leaves => TableKind::BandOut { band },
             Some(band) => TableKind::BandIn { band },
+            None if self.halved() => TableKind::ChirpOfHalves { n: self.n, m: self.points() },
             None => TableKind::Chirp { n: self.n },
         }
     }
@@ -115,7 +128,9 @@ impl Method {
                 let ways = |part: &CoprimePart| if part.kind == PartKind::MixedRadix { 1 } else { 2 };
                 parts
                     .iter()
-                    .flat_map(|part| of(&part.radices, ways(part), n / part.n * part.points()))
+                    .flat_map(|part| {
+                        of(&part.radices, ways(part), n / part.n * part.points() * part.blocks())
+                    })
                     .collect()
             }
             Self::Decimated { radix, part } => {

@@ -43,6 +43,14 @@ pub enum TableKind {
         /// Length.
         n: u64,
     },
+    /// The chirp times `exp(i pi k / m)`, the chirp, and the chirp times `exp(-i pi k / m)`, one after the other: what the odd
+    /// frequencies of twice `m` points are multiplied by on the way out, the even ones both ways, the odd ones on the way in.
+    ChirpOfHalves {
+        /// Length.
+        n: u64,
+        /// Half the padded length.
+        m: u64,
+    },
     /// The transform of length `m` of the conjugate chirp of length `n` (wrapped to negative indices), divided
     /// by `m`.
     ChirpSpectrum {
@@ -51,6 +59,15 @@ pub enum TableKind {
         /// Padded length.
         m: u64,
         /// Where frequency 0 stands; those below it come before.
+        centre: u64,
+    },
+    /// The even frequencies of [`TableKind::ChirpSpectrum`] of length `2 m`, and the odd ones, each with the first at `centre`.
+    SpectrumOfHalves {
+        /// Length.
+        n: u64,
+        /// Half the padded length.
+        m: u64,
+        /// Where the first frequency stands; those below it come before.
         centre: u64,
     },
     /// As [`TableKind::ChirpSpectrum`], in rows of as many points as the radices have: row `k1`, of as many as there
@@ -171,6 +188,8 @@ impl TableKind {
             Self::Stage { radix, done, powers } => done * exact_powers(radix, powers).len() as u64,
             Self::Roots { len, .. } | Self::ShiftedRoots { len, .. } => len,
             Self::Chirp { n } => n,
+            Self::ChirpOfHalves { n, .. } => 3 * n,
+            Self::SpectrumOfHalves { m, .. } => 2 * m,
             Self::BandIn { band } => band.samples,
             Self::BandOut { band } => band.points,
             Self::ChirpSpectrum { m, .. } | Self::ChirpRows { m, .. } => m,

@@ -2,7 +2,7 @@
 
 use num_complex::Complex;
 
-use super::Plan;
+use super::{Plan, least_padded};
 use crate::math::{index, twiddle};
 
 /// The definition.
@@ -58,7 +58,9 @@ pub fn split(
 
 /// Bluestein's convolution with a chirp.
 pub fn bluestein(x: &[Complex<f64>], n: u64, inner: &Plan) -> Vec<Complex<f64>> {
-    let m = inner.len();
+    let halved = inner.len() < least_padded(n);
+    let m = if halved { 2 * inner.len() } else { inner.len() };
+    let forward = |x: &[Complex<f64>]| if halved { in_halves(x, inner) } else { inner.evaluate(x) };
     let chirp: Vec<Complex<f64>> = (0..n).map(|k| root(twiddle::chirp_index(k, n), 2 * n)).collect();
     let mut padded = vec![Complex::default(); m as usize];
     let mut filter = padded.clone();
@@ -68,8 +70,20 @@ pub fn bluestein(x: &[Complex<f64>], n: u64, inner: &Plan) -> Vec<Complex<f64>> 
         filter[(m as usize - k) % m as usize] = c.conj();
     }
     let product: Vec<_> =
-        inner.evaluate(&padded).iter().zip(inner.evaluate(&filter)).map(|(a, b)| (a * b).conj()).collect();
-    inner.evaluate(&product).iter().zip(chirp).map(|(y, c)| y.conj() * c / m as f64).collect()
+        forward(&padded).iter().zip(forward(&filter)).map(|(a, b)| (a * b).conj()).collect();
+    forward(&product).iter().zip(chirp).map(|(y, c)| y.conj() * c / m as f64).collect()
+}
+
+/// A transform of twice the plan's length: its even frequencies, then its odd ones, by the plan.
+fn in_halves(x: &[Complex<f64>], plan: &Plan) -> Vec<Complex<f64>> {
+    let m = plan.len() as usize;
+    let half = |sign: f64, turn: &dyn Fn(usize) -> Complex<f64>| {
+        let folded: Vec<_> = (0..m).map(|k| (x[k] + x[k + m] * sign) * turn(k)).collect();
+        plan.evaluate(&folded)
+    };
+    let even = half(1.0, &|_| Complex::new(1.0, 0.0));
+    let odd = half(-1.0, &|k| root(k as u64, 2 * m as u64));
+    even.into_iter().zip(odd).flat_map(|(even, odd)| [even, odd]).collect()
 }
 
 /// Rader's cyclic convolution: with `j = g^q` and `k = g^-t`, `X[k] = x[0] + sum x[g^q] W^(g^(q - t))`.

@@ -275,7 +275,9 @@ impl<'a> Parser<'a> {
                 self.at += word.len();
                 let n = self.number::<u64>()?;
                 let inner = Box::new(self.plan()?);
-                let least = super::least_padded(n);
+                // What fits on the chip may have half the points, and be transformed twice.
+                let on_chip = matches!(*inner, Plan::MixedRadix(_));
+                let least = if on_chip { n } else { super::least_padded(n) };
                 if inner.len() < least {
                     return Err(ParsePlanError::TooShort { n, inner: inner.len(), least });
                 }

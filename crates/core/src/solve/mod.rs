@@ -20,7 +20,7 @@ pub trait Solver: Sync {
     /// Name in traces.
     fn name(&self) -> &'static str;
 
-    /// Whether its plans take one pass when what they are made of does.
+    /// Whether its plans take one pass when what they are made of does, whatever else the pass does.
     fn on_chip(&self) -> bool {
         true
     }
@@ -49,6 +49,7 @@ pub const SOLVERS: &[&dyn Solver] = &[
     &prime_factor::PrimeFactor,
     &decimated::Decimated,
     &bluestein::Bluestein,
+    &bluestein::HalvedBluestein,
     &bluestein::LongBluestein,
 ];
 

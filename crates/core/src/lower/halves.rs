@@ -1,0 +1,106 @@
+//! A convolution with a chirp in two halves. A transform of `2 M` points of which the second M are zero is two of M points: the even
+//! frequencies are that of the points, the odd ones that of the points times `exp(-i pi k / M)`. So are the first M points of what
+//! goes back the sum of two: of the even frequencies, and of the odd ones times `exp(i pi k / M)`. Two blocks take one half each, with
+//! half of the shared memory that one block would need, and meet once, for that sum. The factors are the chirp's.
+
+use crate::kernel::{Cache, Cx, Op, Special, Value};
+use crate::pass::{CoprimePart, Method, Pass, TableKind};
+
+use super::Lowering;
+use super::cluster::remote;
+use super::guards::Bound;
+use super::in_place::Step;
+use super::layout::Threads;
+use super::line::Line;
+
+/// Blocks that share one convolution.
+const PAIR: u32 = 2;
+
+/// Whether a pass has a convolution in halves.
+pub(super) fn halved(pass: &Pass) -> bool {
+    pass.axes.iter().flat_map(|axis| axis.method.in_place()).any(CoprimePart::halved)
+}
+
+/// Whether so many blocks can take a pass of one in halves: a line by itself, which reads and writes memory.
+pub(super) fn fit(pass: &Pass, cluster: u32) -> bool {
+    let [axis] = &pass.axes[..] else { return false };
+    let alone = matches!(&axis.method, Method::Coprime(parts) if parts.len() == 1);
+    alone && cluster == PAIR && pass.ends.iter().all(Option::is_none) && pass.images.is_none()
+}
+
+impl Lowering<'_> {
+    /// Which half is this block's: 0 for the even frequencies, 1 for the odd ones.
+    fn half(&mut self) -> Value {
+        self.b.special(Special::ClusterRank)
+    }
+
+    /// Where an index of the chirp stands in the table of both halves' factors.
+    pub(super) fn in_chirp_of_half(&mut self, line: &Line<'_>, index: Value, leaves: bool) -> Value {
+        let half = self.half();
+        let n = line.part.n;
+        let other = self.b.mul_const(half, n);
+        let even = self.b.add_const(index, n);
+        if leaves { self.b.sub(even, other) } else { self.b.add(even, other) }
+    }
+
+    /// What frequencies of this block's half are multiplied by. Each half is symmetric: the even frequencies about 0, the odd ones
+    /// about what lies between -1 and 1.
+    pub(super) fn factors_of_half(
+        &mut self,
+        step: &Step<'_>,
+        (index, start): (Value, i64),
+        exists: Option<Value>,
+    ) -> Vec<Option<Cx>> {
+        let kind = step.line.spectrum(self.pass);
+        let TableKind::SpectrumOfHalves { m, centre, .. } = kind else {
+            unreachable!("it is the table of a convolution in halves")
+        };
+        let half = self.half();
+        let first = self.b.mul_const(half, m);
+        let direct = self.b.add(index, first);
+        let before = self.b.mul_const(half, m - 1);
+        let end = self.b.add_const(before, m + 2 * centre);
+        let mirrored = self.b.sub(end, index);
+        let radix = i64::from(step.layout.registers(&self.digits));
+        let constants = (0..radix).map(|r| start + step.line.frequency[step.stage] * r);
+        let factor = |constant: i64| {
+            if 2 * constant >= m as i64 {
+                self.table_load(kind, mirrored, -constant, exists)
+            } else {
+                self.table_load(kind, direct, constant, exists)
+            }
+        };
+        constants.map(factor).map(Some).collect()
+    }
+
+    /// The sum of both halves, which stand where the last step of each has put them. Each block stores every other turn of the
+    /// threads of both.
+    pub(super) fn join_halves(&mut self, step: &Step<'_>) {
+        self.b.cluster_barrier();
+        let half = self.half();
+        let one = self.b.u32(1);
+        let other = self.b.sub(one, half);
+        let threads = self.threads;
+        let before = self.b.mul_const(half, threads.count.into());
+        let index = self.b.add(before, threads.index);
+        self.threads = Threads { index, count: PAIR * threads.count, ..threads };
+        for slot in 0..step.layout.slots(&self.digits, self.threads.count) {
+            let bounds = self.bounds(step, slot, true);
+            let own = self.take_shared(step, slot, Some(&bounds));
+            let (ptr, base, distance) = self.place(step, slot);
+            let far = remote(&mut self.b, ptr, other);
+            let mut sums = own;
+            for (r, x) in (0..).zip(&mut sums) {
+                if let Bound::If(on) = bounds[r as usize] {
+                    let y = self.b.load(far, (base + distance * r) as i32, 2, Cache::Default, on);
+                    *x = self.b.cadd(*x, Cx { re: y[0], im: y[1] });
+                }
+            }
+            self.put_global(step, slot, sums, Some(&bounds));
+        }
+        self.threads = threads;
+        // Neither leaves while the other may still read.
+        self.b.effect(Op::ClusterArrive { relaxed: true }, &[]);
+        self.b.effect(Op::ClusterWait, &[]);
+    }
+}
