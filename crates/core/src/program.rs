@@ -199,7 +199,8 @@ impl Compiled {
         schedule: Schedule,
         choices: &[Choice],
     ) -> Result<Self, Error> {
-        let mut link = Link::new(problem, limits, schedule.workspace(problem.precision));
+        let link = Link::new(problem, limits, schedule.workspace(problem.precision));
+        let mut link = if schedule.passes.len() == 1 { link.in_one() } else { link };
         let mut next = 0;
         while let (Some(pass), Some(choice)) = (schedule.passes.get(next), choices.get(next)) {
             if let Some((_, ring)) = schedule.fused.iter().find(|(fuse, _)| fuse.first == next) {

@@ -176,6 +176,7 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
     lowering.digits = digits;
     lowering.piecewise = took.is_some_and(|took| took.piecewise);
     lowering.unaccompanied = took.is_some_and(|took| took.blocks <= 2);
+    lowering.caches[1] = caching::written(pass, took.as_ref(), walk);
     lowering.turns = (blocks < tiles).then_some((tiles, blocks));
     lowering.declare_operands();
     let block = lowering.b.special(Special::BlockIndex);

@@ -58,7 +58,7 @@ impl Lowering<'_> {
         let go = self.b.pure(Op::And, Type::Bool, &[first, there]);
         // Of a tile's slabs, each block of a cluster takes one: which, does not matter.
         let number = match walk {
-            Walk::Rising => self.b.add_const(block, ahead),
+            Walk::Rising | Walk::Alone => self.b.add_const(block, ahead),
             Walk::Falling => {
                 let one = self.b.u32(1);
                 let first = self.b.sub(rest, one);

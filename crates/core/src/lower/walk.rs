@@ -17,6 +17,8 @@ pub enum Walk {
     Rising,
     /// From the last: what a launch before wrote last is in the cache still.
     Falling,
+    /// From the first, in the only launch of a run: nobody reads what it writes.
+    Alone,
 }
 
 /// Which blocks run for a part of the dimension whose points each run counts: those of its tiles, which it is the slowest

@@ -49,6 +49,11 @@ impl<'a> Link<'a> {
         Ok(self.finish()?.0)
     }
 
+    /// The same for a run of one launch.
+    pub fn in_one(self) -> Self {
+        Self { walk: Walk::Alone, ..self }
+    }
+
     /// A launch of one pass.
     pub fn single(&mut self, pass: &Pass, choice: &Choice) -> Result<(), Error> {
         check_pass(pass, &choice.tile, self.limits)?;
@@ -59,6 +64,7 @@ impl<'a> Link<'a> {
         self.walk = match self.walk {
             Walk::Rising => Walk::Falling,
             Walk::Falling => Walk::Rising,
+            Walk::Alone => Walk::Alone,
         };
         Ok(())
     }
