@@ -108,6 +108,36 @@ fn every_launch_gives_the_same_bits() {
     }
 }
 
+/// Convolutions of which two blocks take half each: from the least number of lines to what fills the GPU several times over.
+#[test]
+fn halves_compute_the_transform() {
+    let Some(device) = device() else { return };
+    for (n, precision) in [(20_011, Precision::F32), (27_011, Precision::F32), (10_007, Precision::F64)] {
+        for (batch, placement, direction) in [
+            (60, Placement::OutOfPlace, Direction::Forward),
+            (133, Placement::InPlace, Direction::Inverse),
+            (401, Placement::OutOfPlace, Direction::Inverse),
+        ] {
+            let problem = Problem { placement, direction, precision, ..packed(&[n], batch) };
+            let what = format!("{batch} of {n} {precision:?} {placement:?}");
+            let plan = device.plan(&problem).unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!(clusters(&plan), [2], "{what}");
+            let error = match precision {
+                Precision::F32 => cases::run(&device, &problem, |x| x as f32),
+                Precision::F64 | Precision::DoubleSingle => cases::run(&device, &problem, |x| x),
+            };
+            let error = error.unwrap_or_else(|error| panic!("{what}: {error}"));
+            let tolerance = if precision == Precision::F32 { 1.5e-6 } else { 3e-15 };
+            assert!(error < tolerance, "{what}: relative error {error:e}");
+            println!("{what}: error {error:.2e}");
+        }
+    }
+    for n in [20_011, 27_011] {
+        let plan = device.plan(&packed(&[n], 211)).expect("it fits the GPU");
+        stress(&plan, 8, 40, &format!("halves of {n}"));
+    }
+}
+
 #[test]
 fn clusters_share_the_gpu_with_other_kernels() {
     let Some(device) = device() else { return };
