@@ -221,6 +221,8 @@ mod tests {
             TableKind::Roots { modulus: 1000, step: 32, len: 32 },
             TableKind::Chirp { n: 37 },
             TableKind::ChirpSpectrum { n: 37, m: 81, centre: 0 },
+            TableKind::ChirpOfHalves { n: 37, m: 40 },
+            TableKind::SpectrumOfHalves { n: 37, m: 40, centre: 3 },
         ];
         for kind in kinds {
             assert_eq!(build(kind, Precision::F32).bytes(), 8 * kind.len(), "{kind:?}");
@@ -266,6 +268,13 @@ mod tests {
         assert_near(&values(TableKind::Roots { modulus: 1000, step: 26, len: 40 }), want, 1e-14, "roots");
         let want = (0..37).map(|k| turn(k * k, 74));
         assert_near(&values(TableKind::Chirp { n: 37 }), want, 1e-14, "chirp");
+        let turned = |by: u64| (0..37).map(move |k| turn(k * k % 74, 74) * turn(k * by, 80));
+        let want = turned(79).chain(turned(0)).chain(turned(1));
+        assert_near(&values(TableKind::ChirpOfHalves { n: 37, m: 40 }), want, 1e-14, "chirp of halves");
+        let whole = values(TableKind::ChirpSpectrum { n: 37, m: 80, centre: 0 });
+        let halves = values(TableKind::SpectrumOfHalves { n: 37, m: 40, centre: 3 });
+        assert_eq!(halves[3..5], [whole[0], whole[2]]);
+        assert_eq!(halves[42..45], [whole[79], whole[1], whole[3]]);
     }
 
     #[test]

@@ -352,7 +352,7 @@ fn convolutions_in_halves() {
         (1013, "13 13 6", 26, Precision::F64),
     ] {
         for direction in [Direction::Forward, Direction::Inverse] {
-            cases.push((n, radices, threads, Problem { direction, ..base(n, precision) }));
+            cases.push((n, radices, threads, 1, Problem { direction, ..base(n, precision) }));
         }
     }
     // Columns, in place, another form.
@@ -364,13 +364,16 @@ fn convolutions_in_halves() {
     let planar = Problem { input: Format::Planar, output: Format::Planar, ..base(131, Precision::F32) };
     let in_place = Problem { placement: Placement::InPlace, scale: 0.5, ..base(131, Precision::F32) };
     for problem in [columns, planar, in_place] {
-        cases.push((131, "12 11", 12, problem));
+        cases.push((131, "12 11", 12, 1, problem));
     }
+    // Two lines in a tile, of which the last is there in part; more turns than one for each thread of both blocks.
+    cases.push((67, "9 8", 18, 2, base(67, Precision::F32)));
+    cases.push((127, "16 8", 3, 2, base(127, Precision::F64)));
     let limits = Limits::h200();
-    for (n, radices, threads, problem) in cases {
+    for (n, radices, threads, held, problem) in cases {
         let what = format!("{n} by {radices}: {problem:?}");
         let plan: Plan = format!("(bluestein {n} (mixed-radix {radices}))").parse().expect("a plan");
-        let tile = Tile { threads, cluster: 2, batch: vec![1] };
+        let tile = Tile { threads, cluster: 2, batch: vec![held] };
         let recipe = Recipe { plans: vec![plan], tiles: vec![tile], within: None, fused: Vec::new() };
         let compiled = Compiled::by(&recipe, &problem, &limits).unwrap_or_else(|e| panic!("{what}: {e}"));
         assert_eq!(compiled.program.launches.len(), 1, "{what}");

@@ -84,23 +84,26 @@ impl Lowering<'_> {
         let before = self.b.mul_const(half, threads.count.into());
         let index = self.b.add(before, threads.index);
         self.threads = Threads { index, count: PAIR * threads.count, ..threads };
-        for slot in 0..step.layout.slots(&self.digits, self.threads.count) {
+        let last = step.layout.slots(&self.digits, self.threads.count) - 1;
+        for slot in 0..=last {
             let bounds = self.bounds(step, slot, true);
-            let own = self.take_shared(step, slot, Some(&bounds));
+            let mut sums = self.take_shared(step, slot, Some(&bounds));
             let (ptr, base, distance) = self.place(step, slot);
             let far = remote(&mut self.b, ptr, other);
-            let mut sums = own;
             for (r, x) in (0..).zip(&mut sums) {
                 if let Bound::If(on) = bounds[r as usize] {
                     let y = self.b.load(far, (base + distance * r) as i32, 2, Cache::Default, on);
                     *x = self.b.cadd(*x, Cx { re: y[0], im: y[1] });
                 }
             }
+            if slot == last {
+                // All is read. As this releases, it comes before what it would wait for.
+                self.b.effect(Op::ClusterArrive { relaxed: false }, &[]);
+            }
             self.put_global(step, slot, sums, Some(&bounds));
         }
         self.threads = threads;
         // Neither leaves while the other may still read.
-        self.b.effect(Op::ClusterArrive { relaxed: true }, &[]);
         self.b.effect(Op::ClusterWait, &[]);
     }
 }
