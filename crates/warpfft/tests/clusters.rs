@@ -108,16 +108,14 @@ fn every_launch_gives_the_same_bits() {
     }
 }
 
-/// Convolutions of which two blocks take half each: from the least number of lines to what fills the GPU several times over.
+/// Convolutions of which two blocks take half each: the least number of lines, and more than the GPU holds at a time.
 #[test]
 fn halves_compute_the_transform() {
     let Some(device) = device() else { return };
     for (n, precision) in [(20_011, Precision::F32), (27_011, Precision::F32), (10_007, Precision::F64)] {
-        for (batch, placement, direction) in [
-            (60, Placement::OutOfPlace, Direction::Forward),
-            (133, Placement::InPlace, Direction::Inverse),
-            (401, Placement::OutOfPlace, Direction::Inverse),
-        ] {
+        for (batch, placement, direction) in
+            [(45, Placement::OutOfPlace, Direction::Forward), (67, Placement::InPlace, Direction::Inverse)]
+        {
             let problem = Problem { placement, direction, precision, ..packed(&[n], batch) };
             let what = format!("{batch} of {n} {precision:?} {placement:?}");
             let plan = device.plan(&problem).unwrap_or_else(|error| panic!("{what}: {error}"));
