@@ -64,13 +64,7 @@ fn clusters_compute_the_transform() {
                 let what = format!("{shape:?} x {batch} {precision:?} {placement:?}");
                 let plan = device.plan(&problem).unwrap_or_else(|error| panic!("{what}: {error}"));
                 let registers = plan.cuda_registers().expect("it is a CUDA plan");
-                let error = match precision {
-                    Precision::F32 => cases::run(&device, &problem, |x| x as f32),
-                    Precision::F64 | Precision::DoubleSingle => cases::run(&device, &problem, |x| x),
-                };
-                let error = error.unwrap_or_else(|error| panic!("{what}: {error}"));
-                let tolerance = if precision == Precision::F32 { 1.5e-6 } else { 3e-15 };
-                assert!(error < tolerance, "{what}: relative error {error:e}");
+                let error = held_against_the_reference(&device, &problem, &what);
                 let clusters = clusters(&plan);
                 println!(
                     "{what}: clusters {clusters:?}, registers and spills {registers:?}, error {error:.2e}"
@@ -80,6 +74,17 @@ fn clusters_compute_the_transform() {
         }
     }
     assert_eq!(largest, 16, "no plan took a cluster of 16");
+}
+
+/// The error of a problem, which is small.
+fn held_against_the_reference(device: &Device, problem: &Problem, what: &str) -> f64 {
+    let (error, tolerance) = match problem.precision {
+        Precision::F32 => (cases::run(device, problem, |x| x as f32), 1.5e-6),
+        Precision::F64 | Precision::DoubleSingle => (cases::run(device, problem, |x| x), 3e-15),
+    };
+    let error = error.unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert!(error < tolerance, "{what}: relative error {error:e}");
+    error
 }
 
 /// Half the points in the first dimension, for numbers of twice the size.
@@ -120,13 +125,7 @@ fn halves_compute_the_transform() {
             let what = format!("{batch} of {n} {precision:?} {placement:?}");
             let plan = device.plan(&problem).unwrap_or_else(|error| panic!("{what}: {error}"));
             assert_eq!(clusters(&plan), [2], "{what}");
-            let error = match precision {
-                Precision::F32 => cases::run(&device, &problem, |x| x as f32),
-                Precision::F64 | Precision::DoubleSingle => cases::run(&device, &problem, |x| x),
-            };
-            let error = error.unwrap_or_else(|error| panic!("{what}: {error}"));
-            let tolerance = if precision == Precision::F32 { 1.5e-6 } else { 3e-15 };
-            assert!(error < tolerance, "{what}: relative error {error:e}");
+            let error = held_against_the_reference(&device, &problem, &what);
             println!("{what}: error {error:.2e}");
         }
     }

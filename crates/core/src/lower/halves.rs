@@ -4,7 +4,7 @@
 //! half of the shared memory that one block would need, and meet once, for that sum. The factors are the chirp's.
 
 use crate::kernel::{Cache, Cx, Op, Special, Value};
-use crate::pass::{CoprimePart, Method, Pass, TableKind};
+use crate::pass::{CoprimePart, Method, Pass};
 
 use super::Lowering;
 use super::cluster::remote;
@@ -34,43 +34,25 @@ impl Lowering<'_> {
         self.b.special(Special::ClusterRank)
     }
 
-    /// Where an index of the chirp stands in the table of both halves' factors.
-    pub(super) fn in_chirp_of_half(&mut self, line: &Line<'_>, index: Value, leaves: bool) -> Value {
+    /// An index of a table of both halves, of which those of the odd ones are so much further. Of a whole convolution it is the index.
+    pub(super) fn in_half(&mut self, line: &Line<'_>, index: Value, further: u64) -> Value {
+        if !line.part.halved() {
+            return index;
+        }
         let half = self.half();
-        let n = line.part.n;
-        let other = self.b.mul_const(half, n);
-        let even = self.b.add_const(index, n);
-        if leaves { self.b.sub(even, other) } else { self.b.add(even, other) }
+        let further = self.b.mul_const(half, further);
+        self.b.add(index, further)
     }
 
-    /// What frequencies of this block's half are multiplied by. Each half is symmetric: the even frequencies about 0, the odd ones
-    /// about what lies between -1 and 1.
-    pub(super) fn factors_of_half(
-        &mut self,
-        step: &Step<'_>,
-        (index, start): (Value, i64),
-        exists: Option<Value>,
-    ) -> Vec<Option<Cx>> {
-        let kind = step.line.spectrum(self.pass);
-        let TableKind::SpectrumOfHalves { m, centre, .. } = kind else {
-            unreachable!("it is the table of a convolution in halves")
-        };
-        let half = self.half();
-        let first = self.b.mul_const(half, m);
-        let direct = self.b.add(index, first);
-        let before = self.b.mul_const(half, m - 1);
-        let end = self.b.add_const(before, m + 2 * centre);
-        let mirrored = self.b.sub(end, index);
-        let radix = i64::from(step.layout.registers(&self.digits));
-        let constants = (0..radix).map(|r| start + step.line.frequency[step.stage] * r);
-        let factor = |constant: i64| {
-            if 2 * constant >= m as i64 {
-                self.table_load(kind, mirrored, -constant, exists)
-            } else {
-                self.table_load(kind, direct, constant, exists)
-            }
-        };
-        constants.map(factor).map(Some).collect()
+    /// Where an index of the chirp stands in its table: of halves in the middle part for the even ones, beside it for the odd ones.
+    pub(super) fn in_chirp(&mut self, line: &Line<'_>, index: Value, leaves: bool) -> Value {
+        if !line.part.halved() {
+            return index;
+        }
+        let n = line.part.n;
+        let even = self.b.add_const(index, n);
+        let further = if leaves { u64::from((n as u32).wrapping_neg()) } else { n };
+        self.in_half(line, even, further)
     }
 
     /// The sum of both halves, which stand where the last step of each has put them. Each block stores every other turn of the

@@ -292,10 +292,8 @@ impl Lowering<'_> {
     fn chirp(&mut self, step: &Step<'_>, slot: u32, bounds: &[Bound], leaves: bool) -> Vec<Option<Cx>> {
         let (line, table) = (step.line, step.line.part.end_factors(leaves));
         let at = self.linear(&step.layout, slot, &line.index);
-        let mut index = at.thread.unwrap_or_else(|| self.b.u32(0));
-        if line.part.halved() {
-            index = self.in_chirp_of_half(line, index, leaves);
-        }
+        let index = at.thread.unwrap_or_else(|| self.b.u32(0));
+        let index = self.in_chirp(line, index, leaves);
         let constants = (at.constant..).step_by(line.index[step.stage] as usize);
         let factor = |(bound, constant): (&Bound, i64)| match *bound {
             Bound::If(on) => Some(self.table_load(table, index, constant, on)),
@@ -314,20 +312,26 @@ impl Lowering<'_> {
         let at = self.linear(&step.layout, slot, &line.spectrum_weights());
         let row = self.at_origin(Type::U32, |dim| dim.twiddle as i64 * line.row_weight());
         let index = at.thread.map_or(row, |thread| self.b.add(row, thread));
-        if line.part.halved() {
-            return self.factors_of_half(step, (index, at.constant), exists);
-        }
+        let points = line.part.points();
         let mut factors = Vec::new();
         for (r, x) in x.iter_mut().enumerate() {
             let constant = at.constant + line.frequency[step.stage] * r as i64;
             let w = match kind {
-                // A chirp's spectrum is symmetric: half of it is enough, and stays in the cache.
-                TableKind::ChirpSpectrum { m, centre, .. } if 2 * constant >= m as i64 => {
+                // A chirp's spectrum is symmetric: half of it is enough, and stays in the cache. Of its halves the even frequencies
+                // are about 0, the odd ones about what lies between -1 and 1.
+                TableKind::ChirpSpectrum { m, centre, .. }
+                | TableKind::SpectrumOfHalves { m, centre, .. }
+                    if 2 * constant >= m as i64 =>
+                {
                     let end = self.b.u32((m + 2 * centre) as u32);
                     let mirrored = self.b.sub(end, index);
+                    let mirrored = self.in_half(line, mirrored, points - 1);
                     self.table_load(kind, mirrored, -constant, exists)
                 }
-                _ => self.table_load(kind, index, constant, exists),
+                _ => {
+                    let index = self.in_half(line, index, points);
+                    self.table_load(kind, index, constant, exists)
+                }
             };
             let first = line.part.kind == PartKind::Rader && r == 0;
             let zero = if first { line.zero() - constant } else { -1 };
