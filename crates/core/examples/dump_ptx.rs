@@ -4,7 +4,7 @@
 //! cargo run -p warpfft-core --example dump_ptx -- FOLDER SM [SHAPE..]
 //! ```
 //!
-//! With shapes such as 1000, 64x64, r2c:64x64 or, for a count that each run gives, any:64x64: the kernels of batched transforms
+//! With shapes such as 1000, 64x64, r2c:64x64, f16:64x64 or, for a count that each run gives, any:64x64: the kernels of batched transforms
 //! of these, in both precisions. Without: the kernels of the golden files, which together use every operation.
 
 #[path = "../tests/golden/kernels/mod.rs"]
@@ -60,6 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 "any" => fft.any_batch(),
                 "r2c" => fft.r2c(),
                 "c2r" => fft.c2r(),
+                "f16" => fft.f16(),
                 _ => fft,
             };
             let problem = fft.build()?;

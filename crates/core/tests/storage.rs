@@ -70,6 +70,36 @@ fn rows_of_every_length() {
     }
 }
 
+/// Whether a kernel brings tiles by bulk copies.
+fn brings(block: &Block) -> bool {
+    let inner = |block: &Block| brings(block);
+    block.insts.iter().any(|inst| inst.op == Op::BulkLoad || inst.blocks.iter().any(inner))
+}
+
+/// On one multiprocessor. Two blocks of 8192 points share it, and one tile leaves nothing to take turns at.
+#[test]
+fn tiles_that_come_ahead() {
+    let one = Limits { multiprocessors: 1, max_cluster: 1, name: "one".into(), ..Limits::h200() };
+    let types = [[Storage::F16; 2], [Storage::Bf16, Storage::F32], [Storage::F16, Storage::F16]];
+    for (shape, batch, ahead) in [
+        (&[16384][..], 1, false),
+        (&[16384], 2, true),
+        (&[16384], 5, true),
+        (&[12000], 5, true),
+        (&[128, 128], 3, true),
+        (&[8192], 7, false),
+    ] {
+        for (i, [read, written]) in types.into_iter().enumerate() {
+            let fft = Fft::new(shape.to_vec()).batch(batch).storages(read, written);
+            let problem = build(if i == 2 { fft.in_place().inverse() } else { fft });
+            check(&problem, &one);
+            let program = compile(&problem, &one).expect("it compiles");
+            let brought = program.kernels.iter().any(|kernel| brings(&kernel.body));
+            assert_eq!(brought, ahead, "{batch} of {shape:?}");
+        }
+    }
+}
+
 #[test]
 fn longer_rows() {
     for n in [256, 360, 500, 512, 1000, 1009, 1018, 1024, 2003, 2048, 4096, 6000, 8192, 16384] {

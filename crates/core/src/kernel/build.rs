@@ -45,6 +45,12 @@ impl Builder {
         }
     }
 
+    /// Sets the blocks of the launch.
+    pub fn blocks(&mut self, blocks: u64) -> &mut Self {
+        self.kernel.blocks = blocks;
+        self
+    }
+
     /// Sets the blocks of a cluster.
     pub fn cluster(&mut self, blocks: u32) -> &mut Self {
         self.kernel.cluster = blocks;

@@ -27,7 +27,7 @@ pub(super) fn written(pass: &Pass, took: Option<&Occupancy>, walk: Walk) -> Cach
 impl Lowering<'_> {
     /// Cache policy of the source, read in a layout.
     pub(super) fn reading(&self, layout: &Layout) -> Cache {
-        if self.caches[0] != Cache::Default {
+        if self.caches[0] != Cache::Default || self.ahead.is_some() {
             return self.caches[0];
         }
         let bytes = self.pass.element_bytes(false);

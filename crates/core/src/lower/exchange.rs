@@ -192,6 +192,7 @@ impl Lowering<'_> {
         self.late = None;
         self.b.barrier();
         self.exchanged();
+        self.ask_ahead();
         self.read_shared(space, to, &strides)
     }
 }

@@ -125,6 +125,10 @@ impl Lowering<'_> {
         let wide = Operand { span, ..operand }.needs_wide_index();
         let ty = if wide { Type::U64 } else { Type::U32 };
         let weights = self.digits.weights(|digit| step * if writes { digit.os } else { digit.is });
+        if let Some(ahead) = self.ahead.filter(|_| !writes) {
+            let base = self.b.u32(0);
+            return Side { operand, planes: vec![ahead.space], step, weights, base, staged: false };
+        }
         let base = self.at_origin(ty, |dim| step * if writes { dim.os } else { dim.is });
         let mut base = self.b.add_const(base, operand.offset * step as u64);
         if let Some(share) = self.share.filter(|_| slot(0) == Slot::Ring) {

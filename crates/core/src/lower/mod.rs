@@ -1,6 +1,7 @@
 //! Pass and tile to kernel: load a tile, run its stages with exchanges through shared memory between them, store
 //! it. One generic path serves rows, columns, planes and volumes of every method.
 
+mod ahead;
 mod caching;
 pub mod cluster;
 mod coprime;
@@ -40,7 +41,7 @@ use crate::cost;
 use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Pass, TableKind};
 use crate::problem::{Direction, Precision, Storage};
-use crate::target::{Api, Limits};
+use crate::target::Limits;
 
 use cluster::{Cluster, Cut};
 pub(crate) use coprime::PIECE;
@@ -120,6 +121,8 @@ pub(crate) struct Lowering<'a> {
     prefetches: bool,
     /// What the block shares with others of a fused launch.
     share: Option<fused::Share>,
+    /// The tile that comes by a bulk copy.
+    ahead: Option<ahead::Ahead>,
     shared: Option<Space>,
     /// Arrays of a convolution's lines on the way in and out, where these fold.
     lines: [Option<Space>; 2],
@@ -156,13 +159,7 @@ pub(crate) struct Lowering<'a> {
 pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) -> Lowered {
     let tiles = tile.blocks(pass) / u64::from(tile.cluster);
     let took = cost::occupancy(pass, tile, limits);
-    // Blocks that stay and take tile after tile keep their tables in registers.
-    let stays = took.filter(|took| took.stays && matches!(limits.api, Api::Ptx { .. }));
-    // Of a launch that may run in part, they would not know where it ends.
-    let stays = stays.filter(|_| pass.at_run().is_none());
-    let resident = stays.map(|took| u64::from(took.blocks * limits.multiprocessors));
-    let blocks = resident.filter(|&resident| tiles >= 2 * resident).unwrap_or(tiles);
-    let mut b = Builder::new(name, tile.threads, blocks * u64::from(tile.cluster));
+    let mut b = Builder::new(name, tile.threads, tiles * u64::from(tile.cluster));
     b.cluster(tile.cluster);
     if let Some(at_run) = part_of_launch(pass, tile) {
         b.at_run(at_run);
@@ -177,7 +174,7 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
     lowering.piecewise = took.is_some_and(|took| took.piecewise);
     lowering.unaccompanied = took.is_some_and(|took| took.blocks <= 2);
     lowering.caches[1] = caching::written(pass, took.as_ref(), walk);
-    lowering.turns = (blocks < tiles).then_some((tiles, blocks));
+    let blocks = lowering.stay(took.as_ref(), walk, limits);
     lowering.declare_operands();
     let block = lowering.b.special(Special::BlockIndex);
     let mut index = lowering.b.div_const(block, tile.cluster, u64::from(tile.cluster) * tiles - 1);
@@ -228,6 +225,7 @@ impl<'a> Lowering<'a> {
             caches: [if convolves { Cache::L2 } else { Cache::Default }, Cache::Default],
             prefetches: false,
             share: None,
+            ahead: None,
             shared: None,
             lines: [None; 2],
             rows: [None, None],
@@ -287,17 +285,25 @@ impl<'a> Lowering<'a> {
         let images = self.image_digit();
         let (load, store) =
             (Self::with_pairs(load, images.or(read)), Self::with_pairs(store, images.or(written)));
-        let mut held = self.load(&load);
+        if self.turns.is_some() {
+            return self.take_turns(&stages, &load, &store);
+        }
+        self.through_stages(&stages, &load, &store);
+    }
+
+    /// A tile from memory through its stages, and back.
+    fn through_stages(&mut self, stages: &[Stage], load: &Layout, store: &Layout) {
+        let mut held = self.load(load);
         if self.twiddles_read() {
-            self.twiddle_all(&load, &mut held);
+            self.twiddle_all(load, &mut held);
         }
         self.await_early();
-        let (current, mut held) = self.transform(&stages, load, &store, held);
+        let (current, mut held) = self.transform(stages, load.clone(), store, held);
         if self.twiddles_points() {
             self.twiddle_all(&current, &mut held);
         }
-        if current != store {
-            held = self.exchange(&held, &current, &store);
+        if current != *store {
+            held = self.exchange(&held, &current, store);
         }
         if self.pass.moves() && self.exchanges == 0 {
             // Threads store to where others of the block have loaded.
@@ -307,7 +313,7 @@ impl<'a> Lowering<'a> {
             // The array of the lines is that of the exchanges, which others may still read.
             self.b.barrier();
         }
-        self.store(&store, &held);
+        self.store(store, &held);
     }
 
     /// The digit that a stage has in registers.

@@ -107,7 +107,7 @@ impl Lowering<'_> {
     }
 
     /// Elements of a tile, if tile after tile lies packed in the source, in the order of the blocks.
-    fn packed_tile(&self) -> Option<u64> {
+    pub(super) fn packed_tile(&self) -> Option<u64> {
         if self.pass.load.is_some()
             || self.pass.images.is_some()
             || self.pass.ends[0].is_some_and(|fold| fold.window.is_some())

@@ -1,7 +1,9 @@
 //! Which tile a block takes: the walk of a launch's blocks over the tiles.
 
+use crate::cost::Occupancy;
 use crate::kernel::{AtRun, Special, Type, Value};
 use crate::pass::{PartKind, Pass, PassDim};
+use crate::target::{Api, Limits};
 
 use super::Lowering;
 use super::tile::Tile;
@@ -30,6 +32,21 @@ pub(super) fn part_of_launch(pass: &Pass, tile: &Tile) -> Option<AtRun> {
 }
 
 impl Lowering<'_> {
+    /// Blocks of the launch. Those that stay take tile after tile: of convolutions, which keep their tables in registers, and where
+    /// tiles come by bulk copies.
+    pub(super) fn stay(&mut self, took: Option<&Occupancy>, walk: Walk, limits: &Limits) -> u64 {
+        let tiles = self.tile.blocks(self.pass) / u64::from(self.tile.cluster);
+        let convolves = |took: &Occupancy| took.stays && matches!(limits.api, Api::Ptx { .. });
+        let stays = |took: &&Occupancy| convolves(took) || self.comes_ahead(took, walk, limits);
+        // Of a launch that may run in part, they would not know where it ends.
+        let took = took.filter(stays).filter(|_| self.pass.at_run().is_none());
+        let resident = took.map(|took| u64::from(took.blocks * limits.multiprocessors));
+        let blocks = resident.filter(|&resident| tiles >= 2 * resident).unwrap_or(tiles);
+        self.b.blocks(blocks * u64::from(self.tile.cluster));
+        self.turns = (blocks < tiles).then_some((tiles, blocks));
+        blocks
+    }
+
     /// Index of the last of so many tiles, or of those that the run's count leaves.
     pub(super) fn last_tile(&mut self, tiles: u64) -> Value {
         let Some(AtRun { most, step, blocks }) = part_of_launch(self.pass, self.tile) else {
@@ -113,7 +130,6 @@ mod tests {
     use super::*;
     use crate::request::Fft;
     use crate::schedule;
-    use crate::target::Limits;
 
     /// Strides of the dimensions that blocks walk fastest, of each pass.
     fn fastest(n: u64) -> Vec<i64> {
