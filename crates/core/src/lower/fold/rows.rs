@@ -10,6 +10,9 @@ use crate::pass::{Axis, Fold, Way};
 /// Pads behind a line, and behind all lines of a transform, in points.
 const PADS: [i64; 5] = [0, 1, 2, 4, 8];
 
+/// Part of the wavefronts that lines which do not stand as they do in memory have to save.
+const OF_RUNS: u64 = 4;
+
 /// Distances in points.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::lower) struct Rows {
@@ -45,8 +48,14 @@ impl Lowering<'_> {
         };
         let all = pads.map(rows).enumerate();
         let tried = all.filter(|(at, rows)| *at == 0 || self.has_room_for(rows));
-        let counted = tried.map(|(_, rows)| (self.conflicts_of(&rows, fold, writes), rows));
-        let best = counted.min_by(|(a, x), (b, y)| (a, x.len).cmp(&(b, y.len)));
+        let operand = if writes { self.pass.dst } else { self.pass.src };
+        let runs = more == 1 && operand.storage.real_bytes() < 4;
+        // The first ones stand as they do in memory, where two short values at a time are worth a few conflicts.
+        let weighed = |(at, rows): (usize, Rows)| {
+            let conflicts = self.conflicts_of(&rows, fold, writes);
+            (if runs && at > 0 { conflicts + conflicts / OF_RUNS } else { conflicts }, rows)
+        };
+        let best = tried.map(weighed).min_by(|(a, x), (b, y)| (a, x.len).cmp(&(b, y.len)));
         best.map_or_else(|| self.rows_with([0; 2], dealt), |(_, rows)| rows)
     }
 
