@@ -10,7 +10,7 @@ use crate::pass::{Axis, Fold, Way};
 /// Pads behind a line, and behind all lines of a transform, in points.
 const PADS: [i64; 5] = [0, 1, 2, 4, 8];
 
-/// Part of the wavefronts that lines which do not stand as they do in memory have to save.
+/// Part of the wavefronts that short numbers have to save which do not stand as they are to lie in memory.
 const OF_RUNS: u64 = 4;
 
 /// Distances in points.
@@ -48,9 +48,8 @@ impl Lowering<'_> {
         };
         let all = pads.map(rows).enumerate();
         let tried = all.filter(|(at, rows)| *at == 0 || self.has_room_for(rows));
-        let operand = if writes { self.pass.dst } else { self.pass.src };
-        let runs = more == 1 && operand.storage.real_bytes() < 4;
-        // The first ones stand as they do in memory, where two short values at a time are worth a few conflicts.
+        // The first ones stand as they are to lie in memory: two short values at a time are worth a few conflicts.
+        let runs = more == 1 && writes && self.pass.dst.storage.real_bytes() < 4;
         let weighed = |(at, rows): (usize, Rows)| {
             let conflicts = self.conflicts_of(&rows, fold, writes);
             (if runs && at > 0 { conflicts + conflicts / OF_RUNS } else { conflicts }, rows)

@@ -97,8 +97,8 @@ impl Lowering<'_> {
     /// Takes lines from memory to the block's array, or back.
     fn move_lines(&mut self, fold: &Fold, writes: bool, space: Space) {
         self.digits = self.item_digits(fold, writes, fold.elements(), None);
-        if self.moves_as_run(writes) {
-            return self.move_run(writes, space);
+        if writes && self.leaves_as_run() {
+            return self.move_run(space);
         }
         let strides = self.digits.weights(|digit| if writes { digit.os } else { digit.is });
         let order = self.digits.by_stride(&[], &strides);
@@ -142,68 +142,52 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether lines of short numbers, which `digits` number, stand in the block's array as they do in memory, one behind the other:
-    /// two values move at a time then, whichever lines they are of. Singles gained nothing by it.
-    fn moves_as_run(&self, writes: bool) -> bool {
-        let strides = self.digits.weights(|digit| if writes { digit.os } else { digit.is });
-        let places = self.item_weights(&self.digits, self.rows(writes));
-        let run = self.digits.run(&self.digits.by_stride(&[], &strides), &strides);
-        let total: u64 = self.digits.all.iter().map(|digit| u64::from(digit.size)).product();
-        let operand = if writes { self.pass.dst } else { self.pass.src };
-        let whole = self.pass.batch.iter().zip(&self.tile.batch).all(|(dim, &held)| {
-            let stride = if writes { dim.os } else { dim.is };
-            let even = dim.n == held || (stride * held as i64) % 2 == 0;
-            dim.n.is_multiple_of(held) && !dim.at_run && even
-        });
+    /// Whether lines of short numbers, which `digits` number, stand in the block's array as they are to lie in memory, one behind the
+    /// other: two values leave at a time then, whichever lines they are of. Singles gained nothing by it, nor did what comes in.
+    fn leaves_as_run(&self) -> bool {
+        let strides = self.digits.weights(|digit| digit.os);
+        let places = self.item_weights(&self.digits, self.rows(true));
         let same = (strides.iter().zip(&places).zip(&self.digits.all))
             .all(|((stride, place), digit)| digit.size == 1 || stride == place);
+        let run = self.digits.run(&self.digits.by_stride(&[], &strides), &strides);
+        let total: u64 = self.digits.all.iter().map(|digit| u64::from(digit.size)).product();
+        let whole = self.pass.batch.iter().zip(&self.tile.batch).all(|(dim, &held)| {
+            let even = dim.n == held || (dim.os * held as i64) % 2 == 0;
+            dim.n.is_multiple_of(held) && !dim.at_run && even
+        });
         same && whole
             && run == total
             && total.is_multiple_of(2)
-            && operand.offset.is_multiple_of(2)
-            && operand.format == Format::Interleaved
-            && operand.storage.real_bytes() < 4
+            && self.pass.dst.offset.is_multiple_of(2)
+            && self.pass.dst.format == Format::Interleaved
+            && self.pass.dst.storage.real_bytes() < 4
             && self.real == Type::F32
     }
 
-    /// Takes them so.
-    fn move_run(&mut self, writes: bool, space: Space) {
+    /// Takes them to memory so.
+    fn move_run(&mut self, space: Space) {
         let total: u32 = self.digits.all.iter().map(|digit| digit.size).product();
-        let pair = Digit { size: total / 2, is: 2, os: 2, ..Digit::STILL };
-        let side = self.memory_side(writes);
+        let side = self.memory_side(true);
         let side = side.elsewhere(vec![4], side.base);
-        let lines = std::mem::replace(&mut self.digits, Digits::new(vec![pair], Vec::new()));
+        self.digits = Digits::new(vec![Digit { size: total / 2, is: 2, os: 2, ..Digit::STILL }], Vec::new());
         let layout = Layout { register: None, order: vec![0], block: None, pair: None };
-        let (at_once, cache) = (self.at_once() / 2, self.unshaped(writes));
+        let cache = self.unshaped(true);
         let slots: Vec<u32> = self.slots_of(&layout).collect();
-        for chunk in slots.chunks(at_once) {
-            let mut taken = Vec::with_capacity(chunk.len());
-            for &slot in chunk {
-                let on = self.inside(&layout, slot);
-                let x = if writes {
-                    let (ptr, offset) = self.staged_place(space, &layout, slot, &[4]);
-                    self.b.load(ptr, offset, 4, Cache::Default, on)
-                } else {
-                    let (pointers, offset) = self.pointers(&side, &layout, slot);
-                    let (pointers, offset) = self.reach(&pointers, offset);
-                    self.get(pointers[0], offset, 4, cache, on)
-                };
-                taken.push((slot, on, x));
-            }
+        for chunk in slots.chunks(self.at_once() / 2) {
+            let pair = |slot: &u32| {
+                let on = self.inside(&layout, *slot);
+                let (ptr, offset) = self.staged_place(space, &layout, *slot, &[4]);
+                (*slot, on, self.b.load(ptr, offset, 4, Cache::Default, on))
+            };
+            let taken: Vec<_> = chunk.iter().map(pair).collect();
             let mut stores = Vec::with_capacity(chunk.len());
             for (slot, on, values) in taken {
-                let (ptr, offset) = if writes {
-                    let (pointers, offset) = self.pointers(&side, &layout, slot);
-                    let (pointers, offset) = self.reach(&pointers, offset);
-                    (pointers[0], offset)
-                } else {
-                    self.staged_place(space, &layout, slot, &[4])
-                };
-                stores.push(Write { ptr, offset, values, on });
+                let (pointers, offset) = self.pointers(&side, &layout, slot);
+                let (pointers, offset) = self.reach(&pointers, offset);
+                stores.push(Write { ptr: pointers[0], offset, values, on });
             }
-            self.write_all(stores, if writes { cache } else { Cache::Default });
+            self.write_all(stores, cache);
         }
-        self.digits = lines;
     }
 
     /// Elements of a thread that are under way at once.
