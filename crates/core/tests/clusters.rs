@@ -400,6 +400,10 @@ fn long_convolutions_are_planned_in_halves() {
         assert_eq!(clusters.len(), launches, "{what}");
         assert_eq!(clusters[0], if launches == 1 { 2 } else { 1 }, "{what}");
     }
+    // Coprime parts that a block holds are not.
+    let parts =
+        Compiled::of(&rows(16_383, 4096, Precision::F32), &Limits::h200()).expect("it is possible").parts;
+    assert_eq!(parts.iter().map(|part| part.tile.cluster).collect::<Vec<_>>(), [1]);
     for problem in [
         packed(&[347, 3], 2, Precision::F32),
         packed(&[3, 347], 2, Precision::F32),
