@@ -109,6 +109,24 @@ fn several_dimensions_and_passes() {
     check(&asked);
 }
 
+/// More than two tiles for each multiprocessor, which has one block of these and brings it the next tile meanwhile: only a GPU has
+/// so many at a time.
+#[test]
+fn tiles_that_come_ahead() {
+    let asked = [
+        Fft::new([16384]).batch(300).f16(),
+        Fft::new([16384]).batch(401).bf16().in_place().inverse(),
+        Fft::new([12000]).batch(300).storages(Storage::Bf16, Storage::F32),
+        Fft::new([128, 128]).batch(300).f16(),
+    ];
+    let devices = cases::devices().into_iter().filter(|device| device.kind() == DeviceKind::Cuda);
+    let wrong: Vec<Vec<String>> = devices.map(|device| failures(&device, &asked)).collect();
+    if wrong.is_empty() {
+        println!("skipped: there is no CUDA device");
+    }
+    assert!(wrong.concat().is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn rounding_is_to_nearest_with_ties_to_even_and_keeps_what_is_no_number() {
     // One point: what is read is written, but for the rounding.

@@ -62,6 +62,7 @@ impl Lowering<'_> {
         let (zero, one) = (self.b.u32(0), self.b.u32(1));
         let (index, carried) = self.b.open_loop(&[zero]);
         let parity = carried[0];
+        let threads = self.threads;
         self.index_anew();
         let next = self.b.add_const(index, blocks);
         let first = self.b.cmp(Cmp::Eq, self.threads.index, zero);
@@ -79,6 +80,7 @@ impl Lowering<'_> {
         let other = self.b.sub(one, parity);
         self.b.close_loop([block, end, step], &[zero], vec![other]);
         self.ahead = None;
+        self.threads = threads;
     }
 
     /// Sets the barrier up, and asks for the block's first tile.

@@ -1,11 +1,18 @@
 //! Linear forms of a tile's digits as a thread computes them.
 
-use crate::kernel::{Cmp, Space, Type, Value};
+use crate::kernel::{Cmp, Space, Special, Type, Value};
 
 use super::Lowering;
 use super::layout::{Layout, Linear};
 
 impl Lowering<'_> {
+    /// From here on, what follows from the thread's index is computed anew: kept from further up, it would take
+    /// registers all the way.
+    pub(super) fn index_anew(&mut self) {
+        let zero = self.b.special(Special::Zero);
+        self.threads.index = self.b.add(self.threads.index, zero);
+    }
+
     /// Value of a linear form: thread's part as `U32` with the constant part apart.
     pub(super) fn linear(&mut self, layout: &Layout, slot: u32, weights: &[i64]) -> Linear {
         layout.linear(&mut self.b, &self.digits, self.threads, slot, weights, Type::U32)

@@ -380,13 +380,6 @@ impl<'a> Lowering<'a> {
         Layout { register: own, order, block, pair: None }
     }
 
-    /// From here on, what follows from the thread's index is computed anew: kept from further up, it would take
-    /// registers all the way.
-    fn index_anew(&mut self) {
-        let zero = self.b.special(Special::Zero);
-        self.threads.index = self.b.add(self.threads.index, zero);
-    }
-
     /// Layout in which the tile is loaded or stored.
     fn edge_layout(
         &self,

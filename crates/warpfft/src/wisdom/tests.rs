@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use warpfft_core::problem::RealKind;
+use warpfft_core::problem::{RealKind, Storage};
 use warpfft_core::program::Compiled;
 use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
@@ -39,10 +39,22 @@ fn place() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
+/// Takes the types that input and output are kept in out of a key's words.
+fn take_kept(words: &mut Vec<&str>) -> Option<[Storage; 2]> {
+    let at = words.iter().position(|&word| word == "kept")?;
+    let (input, output) = words.drain(at..at + 2).nth(1)?.split_once(':')?;
+    Some([input, output].map(|kept| kept.parse().expect("a type")))
+}
+
+/// What is asked, kept so.
+fn keeping(ask: Fft, kept: Option<[Storage; 2]>) -> Fft {
+    kept.map_or(ask.clone(), |[input, output]| ask.storages(input, output))
+}
+
 /// The problem of a key of packed arrays.
 fn of_key(key: &str) -> Problem {
     let mut words: Vec<&str> = key.split(' ').collect();
-    let kept = (words.get(2) == Some(&"kept")).then(|| words.drain(2..4).nth(1)).flatten();
+    let kept = take_kept(&mut words);
     if words[0] != "c2c" {
         return of_real_key(key);
     }
@@ -50,16 +62,13 @@ fn of_key(key: &str) -> Problem {
     let lengths: Vec<u64> = shape.split('x').map(|n| n.parse().expect("a length")).collect();
     let ask = Fft::new(lengths).batch(batch.parse().expect("a batch"));
     let ask = if precision == "f64" { ask.f64() } else { ask };
-    let sides = kept.and_then(|kept| kept.split_once(':'));
-    let ask = sides.map_or(ask.clone(), |(input, output)| {
-        ask.storages(input.parse().expect("a type"), output.parse().expect("a type"))
-    });
-    ask.build().expect("it is possible")
+    keeping(ask, kept).build().expect("it is possible")
 }
 
 /// The same of real data: each dimension is given with its strides, that of the kind first.
 fn of_real_key(key: &str) -> Problem {
     let mut words: Vec<&str> = key.split(' ').collect();
+    let kept = take_kept(&mut words);
     let named = (words[0] == "r2r").then(|| words.remove(1));
     let length = |word: &str| -> u64 {
         word.split(':').next().and_then(|n| n.parse().ok()).unwrap_or_else(|| panic!("{key}"))
@@ -80,7 +89,7 @@ fn of_real_key(key: &str) -> Problem {
             ask.r2r([found.unwrap_or_else(|| panic!("{key}"))])
         }
     };
-    let problem = ask.build().expect("it is possible");
+    let problem = keeping(ask, kept).build().expect("it is possible");
     assert_eq!(problem_key(&problem), key);
     problem
 }
