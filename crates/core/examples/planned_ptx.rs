@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use warpfft_core::problem::{Precision, Problem, RealKind};
+use warpfft_core::problem::{Precision, Problem, RealKind, Storage};
 use warpfft_core::request::{Convolution, Fft, Mode};
 use warpfft_core::target::{Api, Limits};
 use warpfft_core::{Error, compile, emit};
@@ -56,6 +56,18 @@ fn short(precision: Precision) -> Result<Vec<Problem>, Error> {
         [vec![16, 16], vec![64, 64], vec![128, 128], vec![256, 256], vec![1024, 1024], vec![32, 32, 32]]
     {
         asked.extend([Fft::new(shape.clone()).batch(64).f16(), Fft::new(shape).batch(64).f16().c2r()]);
+    }
+    // Tiles that come ahead, where an H200's blocks take more than one.
+    for shape in
+        [vec![4096], vec![6000], vec![8192], vec![10_000], vec![12_000], vec![1 << 14], vec![128, 128]]
+    {
+        let batch = (1 << 24) / shape.iter().product::<u64>();
+        let lines = Fft::new(shape.clone()).batch(batch);
+        asked.extend([lines.clone().f16(), lines.clone().bf16().in_place().inverse()]);
+        // 128 x 128 of singles in f64 spills 16 bytes on sm_80 (docs/notes/storage.md).
+        if precision == Precision::F64 && shape.len() == 1 {
+            asked.push(lines.storage(Storage::F32));
+        }
     }
     asked.into_iter().map(|fft| fft.precision(precision).build()).collect()
 }

@@ -10,12 +10,17 @@ pub enum Reach {
     /// Loads, what they need, and the addresses that are made of them: what is worth a register more than the
     /// arithmetic that would save it.
     Loads,
+    /// Nothing: there is no room beside the rest.
+    Nowhere,
 }
 
 /// Moves loads through the read-only path, and pure instructions, to before the loop whose turns they do not depend
 /// on. Such a load says itself that nobody writes where it reads; whether it is worth a register all through the
 /// loop is for the lowering to decide, by its choice of path.
 pub fn hoist(kernel: &mut Kernel, reach: Reach) {
+    if reach == Reach::Nowhere {
+        return;
+    }
     let mut hoisting = Hoisting {
         types: &kernel.types,
         reach,

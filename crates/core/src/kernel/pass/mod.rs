@@ -55,7 +55,11 @@ pub fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Ker
     // Loops keep to themselves what would not fit in registers beside the rest.
     let mut far = finished(kernel.clone(), Reach::All);
     if has_loop(&kernel.body) && max_live(&far) + MARGIN > allowed(&kernel, limits) {
-        far = finished(kernel, Reach::Loads);
+        far = finished(kernel.clone(), Reach::Loads);
+    }
+    // Tables that the assembler would spill, even for a block by itself, are read again in each turn.
+    if has_loop(&kernel.body) && max_live(&far) > of_each(kernel.threads, 1, limits) {
+        far = finished(kernel, Reach::Nowhere);
     }
     renumber(&mut far);
     relax(&mut far, limits);

@@ -148,6 +148,34 @@ fn loops_of_no_and_of_one_turn_go() {
 }
 
 #[test]
+fn tables_leave_loops_where_registers_hold_them() {
+    // 1024 threads of 64 registers, of which each table entry takes two.
+    let loads_before_loop = |entries: i32| {
+        let mut b = Builder::new("turns", 1024, 1);
+        let table = b.buffer("table", Type::F64, Access::Read, 1024 + 64);
+        let data = b.buffer("data", Type::F64, Access::ReadWrite, 1 << 20);
+        let thread = b.special(Special::ThreadIndex);
+        let [lo, hi, step] = [0, 1024, 1].map(|x| b.u32(x));
+        b.for_range(lo, hi, step, &[], |b, turn, _| {
+            let row = b.mul_const(turn, 1024);
+            let own = b.add(row, thread);
+            let (from, at) = (b.addr(table, thread), b.addr(data, own));
+            let mut x = b.load(at, 0, 1, Cache::Default, None)[0];
+            for entry in 0..entries {
+                let factor = b.load(from, entry, 1, Cache::ReadOnly, None)[0];
+                x = b.fma(x, factor, x);
+            }
+            b.store(at, 0, &[x], Cache::Default, None);
+            Vec::new()
+        });
+        let kernel = optimise(b.finish(), &Limits::h200()).expect("a kernel");
+        kernel.body.insts.iter().filter(|inst| matches!(inst.op, Op::Load { .. })).count()
+    };
+    assert_eq!(loads_before_loop(8), 8);
+    assert_eq!(loads_before_loop(40), 0, "80 registers are not there");
+}
+
+#[test]
 fn constant_pointer_steps_go_into_offsets() {
     let lines = "%0: u32 = lane\n%1: ptr.global.in = addr %0\n%2: u64 = const 6\n%3: ptr.global.in = ptr_add %1, %2\n\
                  %4: ptr.global.in = ptr_add %3, %2\n%5: f32 = load.1 %4 -2\n%6: ptr.global.out = addr %0\n\
