@@ -87,24 +87,51 @@ pub fn reference(problem: &Problem, input: &[C64], output: &[C64]) -> Vec<C64> {
     out
 }
 
-/// `exp(i pi x / y)`, the angle reduced as an integer.
-fn turn(x: i128, y: i128) -> C64 {
-    let angle = PI * (x.rem_euclid(2 * y) as f64) / y as f64;
-    Complex::new(angle.cos(), angle.sin())
+/// `exp(i pi x / y)` for all `x`, the angle reduced as an integer.
+struct Turns(Vec<C64>);
+
+impl Turns {
+    fn new(y: usize) -> Self {
+        let angle = |x: usize| PI * x as f64 / y as f64;
+        Self((0..2 * y).map(|x| Complex::new(angle(x).cos(), angle(x).sin())).collect())
+    }
+
+    fn at(&self, x: i64) -> C64 {
+        self.0[x.rem_euclid(self.0.len() as i64) as usize]
+    }
+
+    fn cos(&self, x: i64) -> f64 {
+        self.at(x).re
+    }
+
+    fn sin(&self, x: i64) -> f64 {
+        self.at(x).im
+    }
+}
+
+/// Of how many parts of half a turn the angles of a kind are multiples.
+fn parts(kind: RealKind, n: usize) -> usize {
+    match kind {
+        RealKind::Dct1 => n - 1,
+        RealKind::Dst1 => n + 1,
+        RealKind::Dct2 | RealKind::Dct3 | RealKind::Dst2 | RealKind::Dst3 => 2 * n,
+        RealKind::Dct4 | RealKind::Dst4 => 4 * n,
+        RealKind::Dht | RealKind::HalfComplex | RealKind::FromHalfComplex => n,
+    }
 }
 
 fn transformed(x: &[C64], along: Along, points: usize) -> Vec<C64> {
-    let dft = |x: &[C64], sign: f64, k: usize| {
-        let n = x.len() as i128;
-        let term = |(j, x): (usize, &C64)| {
-            let w = turn(2 * (j * k) as i128, n);
-            x * if sign < 0.0 { w.conj() } else { w }
+    let dft = |x: &[C64], sign: f64, count: usize| -> Vec<C64> {
+        let turns = Turns::new(x.len());
+        let term = |j: usize, k: usize| {
+            let w = turns.at(2 * (j * k) as i64);
+            x[j] * if sign < 0.0 { w.conj() } else { w }
         };
-        x.iter().enumerate().map(term).sum::<C64>()
+        (0..count).map(|k| (0..x.len()).map(|j| term(j, k)).sum()).collect()
     };
     match along {
         Along::Nothing => x.to_vec(),
-        Along::Complex(sign) | Along::ToSpectrum(sign) => (0..points).map(|k| dft(x, sign, k)).collect(),
+        Along::Complex(sign) | Along::ToSpectrum(sign) => dft(x, sign, points),
         Along::FromSpectrum(sign) => {
             let mut whole = x.to_vec();
             whole[0].im = 0.0;
@@ -113,7 +140,7 @@ fn transformed(x: &[C64], along: Along, points: usize) -> Vec<C64> {
             }
             let mirrored: Vec<C64> = (whole.len()..points).map(|k| whole[points - k].conj()).collect();
             whole.extend(mirrored);
-            (0..points).map(|k| Complex::new(dft(&whole, sign, k).re, 0.0)).collect()
+            dft(&whole, sign, points).into_iter().map(|y| Complex::new(y.re, 0.0)).collect()
         }
         Along::Reals(kind, orthogonal) => {
             let x: Vec<f64> = x.iter().map(|x| x.re).collect();
@@ -124,7 +151,8 @@ fn transformed(x: &[C64], along: Along, points: usize) -> Vec<C64> {
 
 fn reals(x: &[f64], kind: RealKind, orthogonal: bool) -> Vec<f64> {
     let mut x = x.to_vec();
-    let (n, last) = (x.len() as i128, x.len() - 1);
+    let (n, last) = (x.len() as i64, x.len() - 1);
+    let turns = Turns::new(parts(kind, x.len()));
     if orthogonal {
         match kind {
             RealKind::Dct1 => [0, last].into_iter().for_each(|i| x[i] *= SQRT_2),
@@ -133,19 +161,17 @@ fn reals(x: &[f64], kind: RealKind, orthogonal: bool) -> Vec<f64> {
             _ => {}
         }
     }
-    let value = |k: i128| -> f64 {
-        let cos = |a: i128, b: i128| turn(a, b).re;
-        let sin = |a: i128, b: i128| turn(a, b).im;
+    let value = |k: i64| -> f64 {
         let ends = |j: usize, both: bool| if j == 0 || (both && j == last) { 1.0 } else { 2.0 };
         let terms = x.iter().enumerate().map(|(at, x)| {
-            let j = at as i128;
+            let j = at as i64;
             x * match kind {
-                RealKind::Dct1 => ends(at, true) * cos(j * k, n - 1),
-                RealKind::Dct2 => 2.0 * cos((2 * j + 1) * k, 2 * n),
-                RealKind::Dct3 => ends(at, false) * cos(j * (2 * k + 1), 2 * n),
-                RealKind::Dct4 => 2.0 * cos((2 * j + 1) * (2 * k + 1), 4 * n),
-                RealKind::Dst1 => 2.0 * sin((j + 1) * (k + 1), n + 1),
-                RealKind::Dst2 => 2.0 * sin((2 * j + 1) * (k + 1), 2 * n),
+                RealKind::Dct1 => ends(at, true) * turns.cos(j * k),
+                RealKind::Dct2 => 2.0 * turns.cos((2 * j + 1) * k),
+                RealKind::Dct3 => ends(at, false) * turns.cos(j * (2 * k + 1)),
+                RealKind::Dct4 => 2.0 * turns.cos((2 * j + 1) * (2 * k + 1)),
+                RealKind::Dst1 => 2.0 * turns.sin((j + 1) * (k + 1)),
+                RealKind::Dst2 => 2.0 * turns.sin((2 * j + 1) * (k + 1)),
                 RealKind::Dst3 if at == last => {
                     if k % 2 == 0 {
                         1.0
@@ -153,16 +179,16 @@ fn reals(x: &[f64], kind: RealKind, orthogonal: bool) -> Vec<f64> {
                         -1.0
                     }
                 }
-                RealKind::Dst3 => 2.0 * sin((j + 1) * (2 * k + 1), 2 * n),
-                RealKind::Dst4 => 2.0 * sin((2 * j + 1) * (2 * k + 1), 4 * n),
-                RealKind::Dht => cos(2 * j * k, n) + sin(2 * j * k, n),
-                RealKind::HalfComplex if k <= n / 2 => cos(2 * j * k, n),
+                RealKind::Dst3 => 2.0 * turns.sin((j + 1) * (2 * k + 1)),
+                RealKind::Dst4 => 2.0 * turns.sin((2 * j + 1) * (2 * k + 1)),
+                RealKind::Dht => turns.cos(2 * j * k) + turns.sin(2 * j * k),
+                RealKind::HalfComplex if k <= n / 2 => turns.cos(2 * j * k),
                 // The imaginary part of frequency n - k.
-                RealKind::HalfComplex => -sin(2 * j * (n - k), n),
+                RealKind::HalfComplex => -turns.sin(2 * j * (n - k)),
                 RealKind::FromHalfComplex if j == 0 => 1.0,
-                RealKind::FromHalfComplex if 2 * j == n => cos(k, 1),
-                RealKind::FromHalfComplex if j <= n / 2 => 2.0 * cos(2 * j * k, n),
-                RealKind::FromHalfComplex => -2.0 * sin(2 * (n - j) * k, n),
+                RealKind::FromHalfComplex if 2 * j == n => turns.cos(n * k),
+                RealKind::FromHalfComplex if j <= n / 2 => 2.0 * turns.cos(2 * j * k),
+                RealKind::FromHalfComplex => -2.0 * turns.sin(2 * (n - j) * k),
             }
         });
         terms.sum()
