@@ -128,7 +128,8 @@ pub struct Transform {
     /// Width of the numbers that are computed with and, without --storage, written
     ///
     /// Default: f32 if the input is float16, float32 or complex64, else f64, as in numpy. double-single computes with pairs
-    /// of f32: about 48 bits, numbers up to 3.4e38, also on devices without f64; files hold f64.
+    /// of f32: about 48 bits, numbers up to 3.4e38, also on devices without f64; files hold f64
+    /// unless --storage says otherwise.
     #[arg(long, value_enum)]
     precision: Option<PrecisionArg>,
 

@@ -37,11 +37,25 @@ fn problems(precision: Precision, limits: &Limits) -> Result<Vec<Problem>, Error
     for n in [16, 100, 1009, 1024, 2003, 1 << 17] {
         problems.push(Fft::new([n]).batch((1 << 22) / n).any_batch().precision(precision).build()?);
     }
-    // Pairs of singles are kept as doubles.
-    if precision != Precision::DoubleSingle {
-        problems.extend(short(precision)?);
-    }
+    problems.extend(if precision == Precision::DoubleSingle { kept_shorter()? } else { short(precision)? });
     Ok(problems)
+}
+
+/// Pairs of singles, kept as less.
+fn kept_shorter() -> Result<Vec<Problem>, Error> {
+    let mut asked = Vec::new();
+    for n in [60, 1009, 1024, 8192, 1 << 16] {
+        let rows = Fft::new([n]).batch((1 << 22) / n).double_single();
+        let kept = [
+            [Storage::F32; 2],
+            [Storage::F16; 2],
+            [Storage::F32, Storage::F64],
+            [Storage::F64, Storage::Bf16],
+        ];
+        asked.extend(kept.map(|[input, output]| rows.clone().storages(input, output)));
+        asked.push(rows.r2c().storage(Storage::F32));
+    }
+    asked.into_iter().map(Fft::build).collect()
 }
 
 /// Numbers of 16 bits, whose neighbours move two by two.

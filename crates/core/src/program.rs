@@ -235,7 +235,6 @@ pub(crate) fn check(problem: &Problem, limits: &Limits) -> Result<(), Error> {
             would_work: "f32 storage, or the cpu device".into(),
         });
     }
-    problem.check_paired()?;
     problem.check_at_run()?;
     problem.check_functions()?;
     if problem.precision == Precision::F64 && !limits.f64 {

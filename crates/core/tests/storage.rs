@@ -100,6 +100,35 @@ fn tiles_that_come_ahead() {
     }
 }
 
+/// Pairs of singles, kept in types that hold less than they do, or more.
+#[test]
+fn pairs_of_singles() {
+    let types = TYPES.into_iter().chain([[Storage::F32; 2], [Storage::F32, Storage::F64]]);
+    for (i, [read, written]) in types.enumerate() {
+        let asked = |fft: Fft| build(fft.double_single().storages(read, written));
+        for limits in [Limits::h200(), Limits::vulkan_min(), tight()] {
+            check(&asked(Fft::new([60]).batch(3)), &limits);
+            check(&asked(Fft::new([211 + i as u64]).batch(2)), &limits);
+            check(&asked(Fft::new([1024])), &limits);
+            check(&asked(Fft::new([12, 18]).r2c()), &limits);
+            // Where memory is of words, no single halves are written.
+            if limits.f16 || matches!(written, Storage::F32 | Storage::F64) {
+                check(&asked(Fft::new([48]).batch(2).c2r()), &limits);
+                check(&asked(Fft::new([20]).r2r([RealKind::Dct2])), &limits);
+            }
+            if read == written {
+                check(&asked(Fft::new([100]).batch(5).in_place().inverse()), &limits);
+            }
+        }
+    }
+    // Tiles that come ahead.
+    let one = Limits { multiprocessors: 1, max_cluster: 1, name: "one".into(), ..Limits::h200() };
+    let problem = build(Fft::new([8192]).batch(3).double_single().storage(Storage::F32));
+    check(&problem, &one);
+    let program = compile(&problem, &one).expect("it compiles");
+    assert!(program.kernels.iter().any(|kernel| brings(&kernel.body)));
+}
+
 #[test]
 fn longer_rows() {
     for n in [256, 360, 500, 512, 1000, 1009, 1018, 1024, 2003, 2048, 4096, 6000, 8192, 16384] {

@@ -1,8 +1,9 @@
-//! Double-single arithmetic for callers who have `f64`: devices hold pairs of `f32` in the same bytes.
+//! Double-single arithmetic for callers who have `f64`: devices hold pairs of `f32` in the same bytes. What is kept in another
+//! type is so on both.
 
 use rayon::prelude::*;
 use warpfft_core::math::double_single::{join, split};
-use warpfft_core::problem::{Placement, Problem};
+use warpfft_core::problem::{Placement, Problem, Storage};
 
 use crate::device::backend::{Execute, HostJob};
 use crate::error::{Error, Which};
@@ -11,19 +12,23 @@ use crate::{room, span};
 /// Runs on pairs what is handed over as `f64`. Bytes between and behind what the problem writes stay as they are.
 pub(crate) fn run(work: &dyn Execute, problem: &Problem, job: HostJob<'_>) -> Result<(), Error> {
     let problem = job.part.map_or(problem, |part| &part.problem);
-    let (read, written) = (span::read_bytes(problem)?, span::written_bytes(problem)?);
+    let [reads, writes] = problem.stored().map(|kept| kept == Storage::F64);
+    let paired = |side: bool, bytes: [u64; 2]| if side { bytes } else { [0, 0] };
+    let read = paired(reads, span::read_bytes(problem)?);
+    let written = paired(writes, span::written_bytes(problem)?);
     let sum = |bytes: [u64; 2]| bytes[0].saturating_add(bytes[1]);
     let dense = span::output(problem)?.dense && problem.placement == Placement::OutOfPlace;
     let kept = if dense { [0, 0] } else { written };
     let filter = [job.filter.len() as u64, 0];
     let all = [read, written, kept, filter].map(sum);
     room::ask(all.into_iter().fold(0, u64::saturating_add), "processor")?;
-    let input = job.input.map(|planes| Pairs::of(planes, read)).transpose()?;
+    let input = job.input.filter(|_| reads).map(|planes| Pairs::of(planes, read)).transpose()?;
     let shared = [&*job.output[0], &*job.output[1]];
     let before = Pairs::of(shared, kept)?;
     match (&input, job.input) {
         (Some(pairs), Some(planes)) => pairs.in_range(planes, problem, Which::Input)?,
-        _ => before.in_range(shared, problem, Which::Output)?,
+        (None, Some(_)) => {}
+        (_, None) => before.in_range(shared, problem, Which::Output)?,
     }
     let factors = Pairs::of([job.filter, &[]], filter)?;
     if let Some(at) = factors.beyond([job.filter, &[]], 0) {
@@ -32,7 +37,10 @@ pub(crate) fn run(work: &dyn Execute, problem: &Problem, job: HostJob<'_>) -> Re
     }
     let mut after = if dense { Pairs::zeros(written)? } else { before.clone() };
     let filter = factors.bytes()[0];
-    let input = input.as_ref().map(Pairs::bytes);
+    let input = input.as_ref().map(Pairs::bytes).or(job.input);
+    if !writes {
+        return work.run(HostJob { input, filter, output: job.output, part: job.part });
+    }
     work.run(HostJob { input, filter, output: after.bytes_mut(), part: job.part })?;
     let planes = job.output.into_iter().zip(&after.0).zip(&before.0);
     for ((plane, after), before) in planes.filter(|((_, after), _)| !after.is_empty()) {

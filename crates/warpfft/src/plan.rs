@@ -124,7 +124,7 @@ impl Plan {
     /// is for trying things out and for data that lives on the host anyway. Where the two keep numbers in different
     /// types, call [`Plan::run_mixed`].
     ///
-    /// A problem in double-single arithmetic takes and gives `f64`:
+    /// A problem in double-single arithmetic takes and gives `f64`, unless it is asked to keep another type:
     ///
     /// ```
     /// use warpfft::core::{request::Fft, target::Limits};
@@ -308,7 +308,7 @@ impl Plan {
         self.run(HostJob { input: None, filter: &[], output, part: part.as_ref() })
     }
 
-    /// Runs on host memory. The processor takes double-single problems as they are handed over, in `f64`.
+    /// Runs on host memory. The processor takes double-single problems as they are handed over.
     pub(crate) fn run(&self, job: HostJob<'_>) -> Result<(), Error> {
         let paired = self.problem.precision == Precision::DoubleSingle && self.work.program().is_some();
         if paired { pairs::run(&*self.work, &self.problem, job) } else { self.work.run(job) }

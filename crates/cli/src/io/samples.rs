@@ -2,6 +2,7 @@
 
 use half::{bf16, f16};
 use num_complex::Complex;
+use warpfft::core::math::halves::{nearest_bf16, nearest_f16};
 use warpfft::core::problem::Storage;
 use warpfft::{Planes, PlanesMut, Real};
 
@@ -116,8 +117,7 @@ impl Samples {
     /// Appends numbers, rounding them once if they are wider than the storage, and leaving out imaginary parts where
     /// it is real.
     pub fn extend(&mut self, numbers: impl Iterator<Item = Complex<f64>>) {
-        let half = f16::from_f64;
-        let brain = bf16::from_f64;
+        let (half, brain) = (nearest_f16, nearest_bf16);
         #[allow(clippy::cast_possible_truncation, reason = "rounding to the chosen type is the purpose")]
         match self {
             Self::F16(data) => data.extend(numbers.map(|z| Complex::new(half(z.re), half(z.im)))),

@@ -2,6 +2,7 @@
 //! applies them as it goes, and the simplifier to a fixed point.
 
 use super::{Op, Type, Value};
+use crate::math::halves::{nearest_bf16, nearest_f16};
 
 /// What an instruction folds to.
 pub(super) enum Fold {
@@ -17,8 +18,8 @@ pub(super) enum Fold {
 pub(super) fn round_to(ty: Type, x: f64) -> f64 {
     match ty {
         Type::F32 => f64::from(x as f32),
-        Type::F16 => half::f16::from_f64(x).to_f64(),
-        Type::Bf16 => half::bf16::from_f64(x).to_f64(),
+        Type::F16 => nearest_f16(x).to_f64(),
+        Type::Bf16 => nearest_bf16(x).to_f64(),
         _ => x,
     }
 }

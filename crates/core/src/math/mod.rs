@@ -7,6 +7,7 @@ pub mod chirp;
 pub mod dd;
 pub mod double_single;
 pub mod factor;
+pub mod halves;
 pub mod index;
 pub mod reference;
 pub mod spread;

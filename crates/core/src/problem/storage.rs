@@ -4,6 +4,7 @@ use half::{bf16, f16};
 
 use super::{Kind, Precision, Problem, RealDim, RealKind};
 use crate::error::Error;
+use crate::math::halves::{nearest_bf16, nearest_f16};
 
 /// How real numbers are kept in memory, whatever they are computed in: [`Problem::storage`].
 ///
@@ -88,8 +89,8 @@ impl Storage {
     /// ```
     pub fn rounded(self, x: f64) -> f64 {
         match self {
-            Self::F16 => f16::from_f64(x).to_f64(),
-            Self::Bf16 => bf16::from_f64(x).to_f64(),
+            Self::F16 => nearest_f16(x).to_f64(),
+            Self::Bf16 => nearest_bf16(x).to_f64(),
             Self::F32 => f64::from(x as f32),
             Self::F64 => x,
         }
@@ -116,18 +117,6 @@ impl Problem {
     /// is computed in.
     pub fn stored(&self) -> [Storage; 2] {
         self.storage.map(|storage| storage.unwrap_or(Storage::of(self.precision)))
-    }
-
-    /// Refuses numbers that pairs of singles are not kept as.
-    pub(crate) fn check_paired(&self) -> Result<(), Error> {
-        if self.precision != Precision::DoubleSingle || self.stored() == [Storage::F64; 2] {
-            return Ok(());
-        }
-        Err(Error::Together {
-            one: "double-single arithmetic",
-            other: "numbers kept in another type than f64",
-            would_work: "keep them as f64, or compute in f32 or f64",
-        })
     }
 
     /// Whether the output keeps what is computed as it is: passes may leave there what others go on with.

@@ -45,7 +45,6 @@ impl Problem {
         if !self.scale.is_finite() {
             return Err(Error::Scale { scale: self.scale });
         }
-        self.check_paired()?;
         self.check_lengths()?;
         self.check_kind()?;
         self.check_windows()?;

@@ -201,7 +201,8 @@ impl Fft {
     }
 
     /// Double-single arithmetic: about 48 bits with the range of single precision, on devices without 64-bit numbers as
-    /// well. Arrays in the computer's memory hold `f64`; in a device's, pairs of `f32` in the same bytes.
+    /// well. Arrays in the computer's memory hold `f64`; in a device's, pairs of `f32` in the same bytes. Those that
+    /// [`Fft::storage`] keeps in another type hold that on both.
     ///
     /// ```
     /// use warpfft_core::{compile, request::Fft, target::Limits};

@@ -107,9 +107,10 @@ fn planes(data: &[C64], format: Format, storage: Storage, precision: Precision) 
     }
 }
 
-fn reals(buffer: &GlobalBuffer, precision: Precision) -> Vec<f64> {
+fn reals(buffer: &GlobalBuffer, storage: Storage) -> Vec<f64> {
     match &buffer.data {
-        Memory::F32(v) if precision == Precision::DoubleSingle => {
+        // Pairs.
+        Memory::F32(v) if storage == Storage::F64 => {
             v.chunks(2).map(|pair| join([pair[0], pair[1]])).collect()
         }
         Memory::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
@@ -120,8 +121,8 @@ fn reals(buffer: &GlobalBuffer, precision: Precision) -> Vec<f64> {
     }
 }
 
-fn joined(buffers: &[GlobalBuffer], format: Format, precision: Precision) -> Vec<C64> {
-    let reals = |buffer| reals(buffer, precision);
+fn joined(buffers: &[GlobalBuffer], format: Format, storage: Storage) -> Vec<C64> {
+    let reals = |buffer| reals(buffer, storage);
     match format {
         Format::Interleaved => reals(&buffers[0]).chunks(2).map(|z| Complex::new(z[0], z[1])).collect(),
         Format::Planar => {
@@ -227,7 +228,7 @@ pub fn run_filtered(
             }
         }
     }
-    Ok((joined(&outputs, problem.output, problem.precision), total))
+    Ok((joined(&outputs, problem.output, written), total))
 }
 
 /// All index tuples' (input, output) addresses of some dimensions.

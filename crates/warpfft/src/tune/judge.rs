@@ -27,7 +27,7 @@ pub(super) fn tolerance(problem: &Problem) -> f64 {
 #[derive(Clone)]
 struct Planes {
     planes: [(Vec<u64>, usize); 2],
-    /// Numbers are pairs of singles.
+    /// Numbers of 8 bytes are pairs of singles.
     paired: bool,
 }
 
@@ -40,7 +40,7 @@ impl Planes {
         let plane = |bytes: u64| {
             let noise = measure::noise(bytes.min(PERIOD), storage, "processor")?;
             let mut words: Vec<u64> = bytemuck::pod_collect_to_vec(&noise);
-            if paired {
+            if paired && storage == Storage::F64 {
                 words.iter_mut().for_each(|word| *word = bytemuck::cast(split(f64::from_bits(*word))));
             }
             let wanted = bytes.div_ceil(8) as usize;

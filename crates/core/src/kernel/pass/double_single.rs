@@ -275,12 +275,8 @@ impl Rewriting<'_> {
             (Op::Cmp(cmp), &[a, b]) => Some(self.exact.compared(cmp, self.pair(a)?, self.pair(b)?)),
             (Op::Convert, &[a]) => {
                 let ty = self.exact.ty(inst.results[0]);
-                let single = self.exact.single(self.pair(a)?);
-                match ty {
-                    Type::F32 => Some(single),
-                    _ if ty.is_float() => Some(self.exact.op(Op::Convert, ty, &[single])),
-                    _ => None,
-                }
+                let a = self.pair(a)?;
+                ty.is_float().then(|| self.exact.narrowed(a, ty))
             }
             _ => None,
         }

@@ -60,6 +60,17 @@ fn missing(ty: Type, limits: &Limits) -> Option<&'static str> {
     if there { None } else { Some(what) }
 }
 
+/// Types that an instruction works in: not those of 16-bit numbers that it only keeps or converts, which any target can.
+pub(crate) fn works_in<'a>(inst: &'a Inst, types: &'a [Type]) -> impl Iterator<Item = Type> + Clone + 'a {
+    let values = inst.results.iter().chain(&inst.args).map(|&value| types[value.0 as usize]);
+    let keeps = match inst.op {
+        Op::Load { .. } | Op::Store { .. } | Op::Select | Op::Const(_) | Op::Loop => true,
+        Op::Convert => values.clone().all(Type::is_float),
+        _ => false,
+    };
+    values.filter(move |ty| !(keeps && ty.bytes() == 2))
+}
+
 struct Walk<'k> {
     types: &'k [Type],
     limits: &'k Limits,
@@ -98,14 +109,7 @@ impl Walk<'_> {
         if let Some(what) = self.single_half(inst) {
             return Some(what);
         }
-        let values = inst.results.iter().chain(&inst.args).map(|&value| self.ty(value));
-        let keeps = match inst.op {
-            Op::Load { .. } | Op::Store { .. } | Op::Select | Op::Const(_) | Op::Loop => true,
-            Op::Convert => values.clone().all(Type::is_float),
-            _ => false,
-        };
-        let computes = |ty: &Type| !(keeps && ty.bytes() == 2);
-        values.filter(computes).find_map(|ty| missing(ty, limits))
+        works_in(inst, self.types).find_map(|ty| missing(ty, limits))
     }
 
     /// Where memory is of words, half of one is written only where the language has numbers as short.

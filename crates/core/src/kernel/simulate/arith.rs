@@ -4,6 +4,7 @@ use half::{bf16, f16};
 
 use super::super::{Cmp, Op, Type};
 use super::column::{Column, Lane};
+use crate::math::halves::{nearest_bf16, nearest_f16};
 
 /// Why an operation has no result.
 #[derive(Debug, Clone, Copy)]
@@ -301,8 +302,8 @@ fn from_real<T: Copy>(ty: Type, a: &[T], wide: impl Fn(T) -> f64) -> Result<Colu
         Type::I32 => Column::I32(map(a, |x| wide(x).round_ties_even() as i32)),
         Type::U32 => Column::U32(map(a, |x| wide(x).round_ties_even() as u32)),
         Type::U64 => Column::U64(map(a, |x| wide(x).round_ties_even() as u64)),
-        Type::F16 => Column::F16(map(a, |x| f16::from_f64(wide(x)))),
-        Type::Bf16 => Column::Bf16(map(a, |x| bf16::from_f64(wide(x)))),
+        Type::F16 => Column::F16(map(a, |x| nearest_f16(wide(x)))),
+        Type::Bf16 => Column::Bf16(map(a, |x| nearest_bf16(wide(x)))),
         Type::F32 => Column::F32(map(a, |x| wide(x) as f32)),
         Type::F64 => Column::F64(map(a, wide)),
         Type::Bool | Type::Ptr(_) => return Err(Failure::Types),

@@ -1,5 +1,6 @@
 //! What can be refused before the kernel runs: limits, abilities, buffers.
 
+use super::super::pass::works_in;
 use super::super::{Ability, Block, Kernel, Type};
 use super::{Fault, GlobalBuffer};
 use crate::target::Limits;
@@ -37,27 +38,25 @@ pub(super) fn check(kernel: &Kernel, limits: &Limits) -> Result<(), Fault> {
         Err(Fault::MissingAbility { kernel, ability, device })
     };
     let stored = kernel.buffers.iter().map(|b| b.elem).chain(kernel.shared.iter().map(|s| s.elem));
-    for ty in stored.clone().chain(kernel.types.iter().copied()) {
-        match ty {
-            Type::F64 if !limits.f64 => return missing("f64"),
-            Type::F16 | Type::Bf16 if !limits.f16 => return missing("f16"),
-            _ => {}
-        }
+    if !limits.f64 && stored.clone().chain(kernel.types.iter().copied()).any(|ty| ty == Type::F64) {
+        return missing("f64");
     }
     if !limits.index64 && stored.chain(kernel.types.iter().copied()).any(|ty| ty == Type::U64) {
         return missing("64-bit integers");
     }
-    match lacking(&kernel.body, limits) {
+    match lacking(kernel, &kernel.body, limits) {
         Some(ability) => missing(ability),
         None => Ok(()),
     }
 }
 
 /// The first ability that the code needs and the device lacks.
-fn lacking(block: &Block, limits: &Limits) -> Option<&'static str> {
+fn lacking(kernel: &Kernel, block: &Block, limits: &Limits) -> Option<&'static str> {
     for inst in &block.insts {
         let lacks = inst.op.ability().filter(|ability| !ability.is_within(limits)).map(Ability::name);
-        let nested = || inst.blocks.iter().find_map(|nested| lacking(nested, limits));
+        let halves = || works_in(inst, &kernel.types).any(|ty| ty.bytes() == 2).then_some("f16");
+        let lacks = lacks.or_else(|| halves().filter(|_| !limits.f16));
+        let nested = || inst.blocks.iter().find_map(|nested| lacking(kernel, nested, limits));
         if let Some(ability) = lacks.or_else(nested) {
             return Some(ability);
         }

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use half::{bf16, f16};
 use num_complex::Complex;
+use warpfft_core::math::halves::{nearest_bf16, nearest_f16};
 use warpfft_core::problem::{Format, Storage};
 
 use super::CpuReal;
@@ -120,8 +121,8 @@ impl<T: CpuReal> View<T> {
         unsafe {
             match self.kept {
                 kept if kept == T::STORAGE => plane.cast::<T>().offset(at).write(x),
-                Storage::F16 => plane.cast::<f16>().offset(at).write(f16::from_f64(x.widened())),
-                Storage::Bf16 => plane.cast::<bf16>().offset(at).write(bf16::from_f64(x.widened())),
+                Storage::F16 => plane.cast::<f16>().offset(at).write(nearest_f16(x.widened())),
+                Storage::Bf16 => plane.cast::<bf16>().offset(at).write(nearest_bf16(x.widened())),
                 Storage::F32 => plane.cast::<f32>().offset(at).write(x.widened() as f32),
                 Storage::F64 => plane.cast::<f64>().offset(at).write(x.widened()),
             }

@@ -224,6 +224,31 @@ impl Exact {
         if pair.ordered { pair.hi } else { self.real(Op::Add, &[pair.hi, pair.lo]) }
     }
 
+    /// The number rounded to a type of floats. To those of 16 bits by way of a single whose last bit is set where something was
+    /// cut off, which makes the second rounding right (Boldo and Melquiond, *When double rounding is odd*, 2005).
+    pub fn narrowed(&mut self, pair: Pair, ty: Type) -> Value {
+        if ty == Type::F32 {
+            return self.single(pair);
+        }
+        let Pair { hi, lo, .. } = if pair.ordered { pair } else { self.in_order(pair) };
+        let bits = self.op(Op::Bitcast, Type::U32, &[hi]);
+        let [none, one, back] = [0, 1, u32::MAX].map(|x| self.op(Op::Const(x.into()), Type::U32, &[]));
+        let zero = self.float(0.0);
+        // Of the two singles around the number, the other one: further from zero where both parts have one sign.
+        let [above, below, positive] = [(lo, Cmp::Gt), (lo, Cmp::Lt), (hi, Cmp::Gt)]
+            .map(|(x, cmp)| self.op(Op::Cmp(cmp), Type::Bool, &[x, zero]));
+        let up = self.op(Op::Select, Type::U32, &[positive, one, back]);
+        let down = self.op(Op::Select, Type::U32, &[positive, back, one]);
+        let step = self.op(Op::Select, Type::U32, &[below, down, none]);
+        let step = self.op(Op::Select, Type::U32, &[above, up, step]);
+        let last = self.op(Op::And, Type::U32, &[bits, one]);
+        let even = self.op(Op::Cmp(Cmp::Eq), Type::Bool, &[last, none]);
+        let step = self.op(Op::Select, Type::U32, &[even, step, none]);
+        let odd = self.op(Op::Add, Type::U32, &[bits, step]);
+        let odd = self.real(Op::Bitcast, &[odd]);
+        self.op(Op::Convert, ty, &[odd])
+    }
+
     pub fn constant(&mut self, x: f64) -> Pair {
         let hi = x as f32;
         let lo = (x - f64::from(hi)) as f32;

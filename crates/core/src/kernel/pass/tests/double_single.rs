@@ -4,6 +4,7 @@ use super::*;
 use crate::kernel::simulate::{GlobalBuffer, Memory, simulate};
 use crate::kernel::{Access, Builder, Cache, Cmp, MmaShape, ShuffleMode, Special};
 use crate::math::double_single::{UNIT, join, split};
+use crate::math::halves::{nearest_bf16, nearest_f16};
 
 const THREADS: u32 = 32;
 
@@ -120,6 +121,40 @@ fn pairs_compute_what_doubles_do() {
         b.mul(x, third)
     };
     hold("constant", 6.0, third, |a, _, _, _| [a / 3.0, a.abs()]);
+}
+
+#[test]
+fn other_types_are_rounded_to_once() {
+    // Beside the middle between two neighbours, where a single in between is the middle itself.
+    let beside = |middle: f64| {
+        let off = f64::from(rand::random_range(-2..=2_i32)) * 2_f64.powi(rand::random_range(-44..-20));
+        join(split(middle * (1.0 + off)))
+    };
+    let narrow = |elem: Type, x: f64| match elem {
+        Type::F16 => nearest_f16(x).to_f64(),
+        Type::Bf16 => nearest_bf16(x).to_f64(),
+        _ => f64::from(x as f32),
+    };
+    for (elem, bits) in [(Type::F16, 11), (Type::Bf16, 8), (Type::F32, 24)] {
+        let number = |_| {
+            let last = 2_f64.powi(1 - bits);
+            let step = f64::from(rand::random_range(0..1_u32 << (bits - 1)));
+            let sign = if rand::random() { 1.0 } else { -1.0 };
+            beside(sign * 2_f64.powi(rand::random_range(-12..12)) * (1.0 + (step + 0.5) * last))
+        };
+        let mut numbers: Vec<[f64; 3]> = (0..4096).map(|i| [number(i), 0.0, 0.0]).collect();
+        let ends = [0.0, 65519.999, 65520.0, -1e9, 3.4e38, f64::INFINITY, 5e-8, -2e-9];
+        numbers.iter_mut().zip(ends).for_each(|(number, end)| number[0] = join(split(end)));
+        for limits in targets() {
+            let got = outputs(&limits, &numbers, |b, [x, ..]| {
+                let kept = b.convert(elem, x);
+                b.convert(Type::F64, kept)
+            });
+            for (&[x, ..], got) in numbers.iter().zip(got) {
+                assert_eq!(got, narrow(elem, x), "{x:e} as {elem} on {}", limits.name);
+            }
+        }
+    }
 }
 
 #[test]
