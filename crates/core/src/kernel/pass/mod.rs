@@ -8,6 +8,7 @@ mod algebra;
 mod cse;
 mod dce;
 mod double_single;
+mod early;
 mod hoist;
 mod legal;
 mod order;
@@ -61,6 +62,7 @@ pub fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Ker
     if has_loop(&kernel.body) && max_live(&far) > of_each(kernel.threads, 1, limits) {
         far = finished(kernel, Reach::Nowhere);
     }
+    early::early(&mut far, limits);
     renumber(&mut far);
     relax(&mut far, limits);
     verify(far)

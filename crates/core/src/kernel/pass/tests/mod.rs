@@ -5,7 +5,7 @@ mod semantics;
 
 use super::*;
 use crate::kernel::text::{parse, print};
-use crate::kernel::{Access, Builder, Cache, Special};
+use crate::kernel::{Access, Builder, Cache, Inst, Space, Special};
 
 const HEAD: &str = "\
 kernel k threads=1 blocks=2 cluster=2 min_blocks=0
@@ -173,6 +173,44 @@ fn tables_leave_loops_where_registers_hold_them() {
     };
     assert_eq!(loads_before_loop(8), 8);
     assert_eq!(loads_before_loop(40), 0, "80 registers are not there");
+}
+
+#[test]
+fn tables_are_asked_for_beside_the_data_where_no_block_hides_the_wait() {
+    // Numbers times their neighbours' table entries: loads, barriers and stores in their order.
+    let operations = |blocks: u64| {
+        let mut b = Builder::new("sums", 32, blocks);
+        let table = b.buffer("table", Type::F32, Access::Read, 32);
+        let data = b.buffer("data", Type::F32, Access::ReadWrite, 32 * blocks);
+        let row = b.shared("row", Type::F32, 32);
+        let (block, thread) = (b.special(Special::BlockIndex), b.special(Special::ThreadIndex));
+        b.barrier();
+        let first = b.mul_const(block, 32);
+        let own = b.add(first, thread);
+        let (at, own) = (b.addr(data, own), b.addr(row, thread));
+        let x = b.load(at, 0, 1, Cache::Default, None)[0];
+        b.store(own, 0, &[x], Cache::Default, None);
+        b.barrier();
+        let mask = b.u32(31);
+        let next = b.add_const(thread, 1);
+        let next = b.binary(Op::And, next, mask);
+        let (next, entry) = (b.addr(row, next), b.addr(table, next));
+        let y = b.load(next, 0, 1, Cache::Default, None)[0];
+        let factor = b.load(entry, 0, 1, Cache::ReadOnly, None)[0];
+        let z = b.mul(y, factor);
+        b.store(at, 0, &[z], Cache::Default, None);
+        let kernel = optimise(b.finish(), &Limits::h200()).expect("a kernel");
+        let name = |inst: &Inst| match (inst.op, kernel.ty(*inst.args.first()?)) {
+            (Op::Load { .. }, Type::Ptr(Space::Global(0))) => Some("table"),
+            (Op::Load { .. }, Type::Ptr(Space::Global(1))) => Some("data"),
+            (Op::Load { .. }, _) => Some("row"),
+            _ => None,
+        };
+        let named = |inst: &Inst| if inst.op == Op::Barrier { Some("barrier") } else { name(inst) };
+        kernel.body.insts.iter().filter_map(named).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(operations(1000), "barrier data barrier row table");
+    assert_eq!(operations(100), "barrier data table barrier row");
 }
 
 #[test]
