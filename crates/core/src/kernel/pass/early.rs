@@ -5,8 +5,8 @@
 //! time: there all tables are asked for beside the data. The assembler moves loads by the read-only path as it likes, and was
 //! seen to move them back; so these become plain ones, which it leaves on their side of a barrier.
 
-use super::{MARGIN, allowed, max_live};
-use crate::kernel::{Access, Cache, Inst, Kernel, Op, Space, Type};
+use super::{MARGIN, allowed, is_table_load, max_live};
+use crate::kernel::{Cache, Inst, Kernel, Op};
 use crate::target::{Api, Limits};
 
 /// Moves loads of tables up to where the data have been asked for, in a kernel of which the device has room for every block at
@@ -46,12 +46,13 @@ fn asked(kernel: &Kernel) -> usize {
 /// Moves loads of tables, and what they need, up to a place in the body.
 fn raise(kernel: &mut Kernel, to: usize) {
     let insts = &kernel.body.insts[to..];
+    let table = |inst: &Inst| is_table_load(inst, &kernel.types, &kernel.buffers);
     // Values that are not there yet.
     let mut behind = vec![false; kernel.types.len()];
     let still: Vec<bool> = insts
         .iter()
         .map(|inst| {
-            let can = is_table_load(kernel, inst) || inst.op.is_pure();
+            let can = table(inst) || inst.op.is_pure();
             let still = can && inst.args.iter().all(|arg| !behind[arg.0 as usize]);
             inst.results.iter().for_each(|result| behind[result.0 as usize] = !still);
             still
@@ -60,7 +61,7 @@ fn raise(kernel: &mut Kernel, to: usize) {
     let mut needed = vec![false; kernel.types.len()];
     let mut moves = vec![false; still.len()];
     for (i, inst) in insts.iter().enumerate().rev() {
-        let load = is_table_load(kernel, inst);
+        let load = table(inst);
         moves[i] = still[i] && (load || inst.results.iter().any(|result| needed[result.0 as usize]));
         if moves[i] {
             inst.args.iter().for_each(|arg| needed[arg.0 as usize] = true);
@@ -74,10 +75,4 @@ fn raise(kernel: &mut Kernel, to: usize) {
         }
     }
     kernel.body.insts.extend(early.into_iter().chain(late).map(|(inst, _)| inst));
-}
-
-fn is_table_load(kernel: &Kernel, inst: &Inst) -> bool {
-    let Op::Load { cache: Cache::ReadOnly, .. } = inst.op else { return false };
-    let Type::Ptr(Space::Global(buffer)) = kernel.ty(inst.args[0]) else { return false };
-    kernel.buffers[buffer as usize].access == Access::Read
 }

@@ -1,6 +1,7 @@
 //! Moves what does not change from turn to turn out of loops.
 
-use crate::kernel::{Access, Block, Cache, Inst, Kernel, Op, Space, Type, Value};
+use super::is_table_load;
+use crate::kernel::{Block, Buffer, Inst, Kernel, Op, Type, Value};
 
 /// What comes out of loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,19 +22,14 @@ pub fn hoist(kernel: &mut Kernel, reach: Reach) {
     if reach == Reach::Nowhere {
         return;
     }
-    let mut hoisting = Hoisting {
-        types: &kernel.types,
-        reach,
-        read_only: kernel.buffers.iter().map(|buffer| buffer.access == Access::Read).collect(),
-    };
+    let mut hoisting = Hoisting { types: &kernel.types, reach, buffers: &kernel.buffers };
     hoisting.block(&mut kernel.body);
 }
 
 struct Hoisting<'k> {
     types: &'k [Type],
     reach: Reach,
-    /// Whether each buffer is only read.
-    read_only: Vec<bool>,
+    buffers: &'k [Buffer],
 }
 
 impl Hoisting<'_> {
@@ -60,7 +56,7 @@ impl Hoisting<'_> {
         let mut moves = vec![false; turn.insts.len()];
         let mut still = vec![false; turn.insts.len()];
         for (i, inst) in turn.insts.iter().enumerate() {
-            let load = self.is_table_load(inst);
+            let load = is_table_load(inst, self.types, self.buffers);
             still[i] = (load || inst.op.is_pure()) && inst.args.iter().all(|arg| !inside[arg.0 as usize]);
             let whole = |value: &Value| !self.types[value.0 as usize].is_float();
             let address =
@@ -82,11 +78,5 @@ impl Hoisting<'_> {
         for (inst, moves) in std::mem::take(&mut turn.insts).into_iter().zip(moves) {
             if moves { before.push(inst) } else { turn.insts.push(inst) }
         }
-    }
-
-    fn is_table_load(&self, inst: &Inst) -> bool {
-        matches!(inst.op, Op::Load { cache: Cache::ReadOnly, .. })
-            && matches!(self.types[inst.args[0].0 as usize],
-                Type::Ptr(Space::Global(i)) if self.read_only[i as usize])
     }
 }

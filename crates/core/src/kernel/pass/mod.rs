@@ -31,7 +31,7 @@ pub use renumber::renumber;
 pub use simplify::simplify;
 
 use super::verify::{KernelError, Verified, verify};
-use super::{Block, Kernel, Op, Type, Value};
+use super::{Access, Block, Buffer, Cache, Inst, Kernel, Op, Space, Type, Value};
 use crate::cost::of_each;
 use crate::target::Limits;
 
@@ -105,6 +105,13 @@ fn finished(mut kernel: Kernel, reach: Reach) -> Kernel {
     kernel
 }
 
+/// Whether it loads by the read-only path from a buffer that the kernel only reads.
+fn is_table_load(inst: &Inst, types: &[Type], buffers: &[Buffer]) -> bool {
+    matches!(inst.op, Op::Load { cache: Cache::ReadOnly, .. })
+        && matches!(types[inst.args[0].0 as usize],
+            Type::Ptr(Space::Global(i)) if buffers[i as usize].access == Access::Read)
+}
+
 fn has_loop(block: &Block) -> bool {
     block.insts.iter().any(|inst| inst.op == Op::Loop)
 }
@@ -119,7 +126,7 @@ const fn registers(ty: Type) -> u32 {
     match ty {
         Type::Bool => 0,
         Type::I32 | Type::U32 | Type::F16 | Type::Bf16 | Type::F32 => 1,
-        Type::U64 | Type::F64 | Type::Ptr(super::Space::Global(_)) => 2,
+        Type::U64 | Type::F64 | Type::Ptr(Space::Global(_)) => 2,
         Type::Ptr(_) => 1,
     }
 }
