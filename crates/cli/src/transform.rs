@@ -133,7 +133,8 @@ pub struct Transform {
     #[arg(long, value_enum)]
     precision: Option<PrecisionArg>,
 
-    /// How numbers are kept: rounded so as they are read, and written so; f16 and bf16 are computed in f32
+    /// How numbers are kept: rounded so as they are read, and written so; f16 and bf16 are computed in f32 unless
+    /// --precision says otherwise
     ///
     /// numpy has no complex numbers of 16-bit parts: where the kind gives them, the array has one more axis at its end, of
     /// real and imaginary part. It has no bfloat16 either: such an array is written as numbers of 2 bytes, as numpy writes

@@ -99,8 +99,8 @@ pub enum Precision {
     /// 64-bit floating point.
     F64,
     /// About 48 bits with the range of [`Self::F32`]: sums of two 32-bit numbers, for devices without 64-bit ones, or
-    /// where these are slow. In device memory a number lies as such a pair, high part first, in the 8 bytes of a 64-bit
-    /// one ([`double_single`](crate::math::double_single)).
+    /// where these are slow. In device memory a number that is kept as f64 lies as such a pair, high part first, in the 8 bytes of
+    /// a 64-bit one ([`double_single`](crate::math::double_single)).
     DoubleSingle,
 }
 

@@ -5,7 +5,8 @@
 //! time: there all tables are asked for beside the data. The assembler moves loads by the read-only path as it likes, and was
 //! seen to move them back; so these become plain ones, which it leaves on their side of a barrier.
 
-use super::{MARGIN, allowed, is_table_load, max_live};
+use super::hoist::raise;
+use super::{MARGIN, allowed, max_live};
 use crate::kernel::{Cache, Inst, Kernel, Op};
 use crate::target::{Api, Limits};
 
@@ -19,7 +20,11 @@ pub fn early(kernel: &mut Kernel, limits: &Limits) {
     let mut early = kernel.clone();
     early.min_blocks = early.min_blocks.min(each as u32);
     let asked = asked(&early);
-    raise(&mut early, asked);
+    for inst in raise(&mut early, asked) {
+        if let Op::Load { cache, .. } = &mut inst.op {
+            *cache = Cache::Default;
+        }
+    }
     if max_live(&early) + MARGIN <= allowed(&early, limits) {
         *kernel = early;
     }
@@ -41,38 +46,4 @@ fn asked(kernel: &Kernel) -> usize {
         of_load || (meets && loads) || inst.op == Op::Loop
     };
     kernel.body.insts.iter().position(waits).unwrap_or(0)
-}
-
-/// Moves loads of tables, and what they need, up to a place in the body.
-fn raise(kernel: &mut Kernel, to: usize) {
-    let insts = &kernel.body.insts[to..];
-    let table = |inst: &Inst| is_table_load(inst, &kernel.types, &kernel.buffers);
-    // Values that are not there yet.
-    let mut behind = vec![false; kernel.types.len()];
-    let still: Vec<bool> = insts
-        .iter()
-        .map(|inst| {
-            let can = table(inst) || inst.op.is_pure();
-            let still = can && inst.args.iter().all(|arg| !behind[arg.0 as usize]);
-            inst.results.iter().for_each(|result| behind[result.0 as usize] = !still);
-            still
-        })
-        .collect();
-    let mut needed = vec![false; kernel.types.len()];
-    let mut moves = vec![false; still.len()];
-    for (i, inst) in insts.iter().enumerate().rev() {
-        let load = table(inst);
-        moves[i] = still[i] && (load || inst.results.iter().any(|result| needed[result.0 as usize]));
-        if moves[i] {
-            inst.args.iter().for_each(|arg| needed[arg.0 as usize] = true);
-        }
-    }
-    let rest = kernel.body.insts.split_off(to);
-    let (mut early, late): (Vec<_>, Vec<_>) = rest.into_iter().zip(moves).partition(|(_, moves)| *moves);
-    for (inst, _) in &mut early {
-        if let Op::Load { cache, .. } = &mut inst.op {
-            *cache = Cache::Default;
-        }
-    }
-    kernel.body.insts.extend(early.into_iter().chain(late).map(|(inst, _)| inst));
 }

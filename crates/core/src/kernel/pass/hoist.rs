@@ -1,7 +1,6 @@
-//! Moves what does not change from turn to turn out of loops.
+//! Moves what does not change from turn to turn out of loops, and loads of tables towards the start of a body.
 
-use super::is_table_load;
-use crate::kernel::{Block, Buffer, Inst, Kernel, Op, Type, Value};
+use crate::kernel::{Access, Block, Buffer, Cache, Inst, Kernel, Op, Space, Type, Value};
 
 /// What comes out of loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +23,18 @@ pub fn hoist(kernel: &mut Kernel, reach: Reach) {
     }
     let mut hoisting = Hoisting { types: &kernel.types, reach, buffers: &kernel.buffers };
     hoisting.block(&mut kernel.body);
+}
+
+/// Moves loads through the read-only path, and what they need, from further down in the body up to a place; gives what came
+/// there.
+pub(super) fn raise(kernel: &mut Kernel, to: usize) -> &mut [Inst] {
+    let hoisting = Hoisting { types: &kernel.types, reach: Reach::Loads, buffers: &kernel.buffers };
+    let insts = &mut kernel.body.insts;
+    let mut rest = Block { params: Vec::new(), insts: insts.split_off(to), yields: Vec::new() };
+    hoisting.out_of(&mut rest, insts);
+    let end = insts.len();
+    insts.append(&mut rest.insts);
+    &mut insts[to..end]
 }
 
 struct Hoisting<'k> {
@@ -56,7 +67,7 @@ impl Hoisting<'_> {
         let mut moves = vec![false; turn.insts.len()];
         let mut still = vec![false; turn.insts.len()];
         for (i, inst) in turn.insts.iter().enumerate() {
-            let load = is_table_load(inst, self.types, self.buffers);
+            let load = self.is_table_load(inst);
             still[i] = (load || inst.op.is_pure()) && inst.args.iter().all(|arg| !inside[arg.0 as usize]);
             let whole = |value: &Value| !self.types[value.0 as usize].is_float();
             let address =
@@ -78,5 +89,11 @@ impl Hoisting<'_> {
         for (inst, moves) in std::mem::take(&mut turn.insts).into_iter().zip(moves) {
             if moves { before.push(inst) } else { turn.insts.push(inst) }
         }
+    }
+    /// Whether it loads by the read-only path from a buffer that the kernel only reads.
+    fn is_table_load(&self, inst: &Inst) -> bool {
+        matches!(inst.op, Op::Load { cache: Cache::ReadOnly, .. })
+            && matches!(self.types[inst.args[0].0 as usize],
+                Type::Ptr(Space::Global(i)) if self.buffers[i as usize].access == Access::Read)
     }
 }

@@ -31,7 +31,7 @@ pub use renumber::renumber;
 pub use simplify::simplify;
 
 use super::verify::{KernelError, Verified, verify};
-use super::{Access, Block, Buffer, Cache, Inst, Kernel, Op, Space, Type, Value};
+use super::{Block, Kernel, Op, Space, Type, Value};
 use crate::cost::of_each;
 use crate::target::Limits;
 
@@ -103,13 +103,6 @@ fn finished(mut kernel: Kernel, reach: Reach) -> Kernel {
     drop_dead(&mut kernel);
     order(&mut kernel);
     kernel
-}
-
-/// Whether it loads by the read-only path from a buffer that the kernel only reads.
-fn is_table_load(inst: &Inst, types: &[Type], buffers: &[Buffer]) -> bool {
-    matches!(inst.op, Op::Load { cache: Cache::ReadOnly, .. })
-        && matches!(types[inst.args[0].0 as usize],
-            Type::Ptr(Space::Global(i)) if buffers[i as usize].access == Access::Read)
 }
 
 fn has_loop(block: &Block) -> bool {

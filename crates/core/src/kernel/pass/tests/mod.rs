@@ -5,7 +5,7 @@ mod semantics;
 
 use super::*;
 use crate::kernel::text::{parse, print};
-use crate::kernel::{Builder, Special};
+use crate::kernel::{Access, Builder, Cache, Inst, Special};
 
 const HEAD: &str = "\
 kernel k threads=1 blocks=2 cluster=2 min_blocks=0
