@@ -11,6 +11,7 @@ use crate::problem::Direction;
 
 mod point;
 mod prime;
+mod toeplitz;
 
 use point::Point;
 
@@ -19,7 +20,7 @@ const LARGEST: u64 = 42;
 /// The square of a prime that has one beyond.
 const SQUARE: u64 = 49;
 /// The largest prime with a codelet.
-const LARGEST_PRIME: u64 = 61;
+const LARGEST_PRIME: u64 = 73;
 
 /// Prime lengths from which on results are best stored in twos.
 const IN_TWOS: u64 = 37;
@@ -202,7 +203,7 @@ mod tests {
 
     #[test]
     fn every_codelet_is_the_transform() {
-        for n in (1..=64_usize).filter(|&n| has_codelet(n as u64)) {
+        for n in (1..=LARGEST_PRIME as usize).filter(|&n| has_codelet(n as u64)) {
             let x: Vec<(f64, f64)> =
                 (0..n).map(|_| (rand::random_range(-1.0..1.0), rand::random_range(-1.0..1.0))).collect();
             for direction in [Direction::Forward, Direction::Inverse] {

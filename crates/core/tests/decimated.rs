@@ -57,7 +57,7 @@ fn planes_and_strided_rows_have_them_too() {
 fn what_is_no_codelet_before_rows_that_convolve_is_refused() {
     for text in [
         "(decimated 10 (mixed-radix 13))",
-        "(decimated 67 (rader 131 (mixed-radix 26 5)))",
+        "(decimated 79 (rader 131 (mixed-radix 26 5)))",
         "(decimated 2 (decimated 3 (rader 131 (mixed-radix 26 5))))",
         "(decimated (rader 131 (mixed-radix 26 5)))",
     ] {

@@ -7,6 +7,8 @@ use common::{Case, packed, rows};
 use warpfft_core::compile;
 use warpfft_core::cost::occupancy;
 use warpfft_core::kernel::Op;
+use warpfft_core::plan::Plan;
+use warpfft_core::planner::Planner;
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
 use warpfft_core::program::Compiled;
 use warpfft_core::target::Limits;
@@ -61,6 +63,19 @@ fn staying_blocks() {
                 &small,
                 &format!("{batch} of {n} in f64"),
             );
+        }
+    }
+}
+
+/// Stages of primes that leave a thread no register to spare, beside others as long.
+#[test]
+fn the_longest_codelets() {
+    for n in [41 * 67, 41 * 71, 41 * 73, 61 * 67, 67 * 71, 40 * 73] {
+        for direction in [Direction::Forward, Direction::Inverse] {
+            let problem = Problem { direction, ..rows(n, 3, Precision::F32) };
+            let plan = Planner::new(&Limits::h200(), Precision::F32).on_chip(n).expect("it fits");
+            assert!(matches!(plan, Plan::MixedRadix(_)), "{n} is {plan}");
+            check(&problem, &Limits::h200(), &format!("{n} {direction:?}"));
         }
     }
 }

@@ -11,10 +11,13 @@ use cases::accuracy::{Errors, errors};
 use cases::packed;
 
 /// Lengths beyond those that are all tested: powers, products of many primes, primes, and neighbours of powers.
-const SPREAD: [u64; 26] = [
+const SPREAD: [u64; 29] = [
     1155,
     2003,
     2048,
+    2747,
+    2911,
+    2993,
     3000,
     3125,
     4096,

@@ -4,21 +4,22 @@
 //! the products of the definition, all of them real factors in chains of fused multiply-adds. In the order of powers of a
 //! generator (Rader, *Discrete Fourier transforms when the number of data samples is prime*, 1968) both sums are convolutions of
 //! `h = (p - 1) / 2` reals, modulo `x^h - 1` that of the cosines and modulo `x^h + 1` that of the sines. The Chinese remainder
-//! theorem takes them apart as far as that saves instructions (Winograd, *On computing the discrete Fourier transform*, 1978):
-//! 31 takes 24 instructions a point and not 33, 61 takes 32 and not 63.
+//! theorem takes them apart as far as that saves instructions (Winograd, *On computing the discrete Fourier transform*, 1978),
+//! and so do products of matrices what it leaves: 31 takes 24 instructions a point and not 33, 59 takes 39 and not 61.
 
 use crate::kernel::{Builder, Cx, Value};
 use crate::math::{factor, twiddle};
 use crate::problem::Direction;
 
 use super::point::Point;
+use super::toeplitz::{Halving, Start, plus, sum_of};
 
 /// What results are handed to, with their index.
 type Take<'a> = &'a mut dyn FnMut(&mut Builder, usize, Point);
 
-/// Which part of the instructions of the plain sums a convolution has to save. 17 and 19 save an eighth, and what had stages
-/// of them took 2 to 4% longer on an H200.
-const WORTH: f64 = 0.2;
+/// Which part of the instructions of the plain sums a convolution has to save. 17 and 19 saved an eighth once, and what had stages
+/// of them took 2 to 4% longer on an H200; saving a sixth, 17 takes up to 9% less.
+const WORTH: f64 = 0.17;
 
 /// The longest that convolves numbers wider than singles: 31 doubles leave no registers for the factors, which are no part of
 /// their instructions.
@@ -37,7 +38,7 @@ pub(super) fn each(b: &mut Builder, x: &[Point], direction: Direction, take: Tak
 /// Instructions of the transform of a prime length in singles, about.
 pub(super) fn instructions(p: u64) -> u64 {
     let half = (p - 1) / 2;
-    let sums = if convolves(p) { least(half, false).0 + least(half, true).0 } else { 2 * half * half };
+    let sums = if convolves(p) { of_both(p) } else { 2 * half * half };
     2 * sums + 8 * half
 }
 
@@ -45,8 +46,13 @@ pub(super) fn instructions(p: u64) -> u64 {
 fn convolves(p: u64) -> bool {
     let half = (p - 1) / 2;
     let (sums, others) = (4 * half * half, 8 * half);
-    let own = 2 * (least(half, false).0 + least(half, true).0);
-    ((own + others) as f64) < (1.0 - WORTH) * (sums + others) as f64
+    ((2 * of_both(p) + others) as f64) < (1.0 - WORTH) * (sums + others) as f64
+}
+
+/// Instructions of the convolutions of the cosines and of the sines.
+fn of_both(p: u64) -> u64 {
+    let (half, halving) = ((p - 1) / 2, Halving::of(p));
+    least(halving, half, false).0 + least(halving, half, true).0
 }
 
 /// The factor of the last sum's first term waits for the outputs.
@@ -91,11 +97,12 @@ fn by_convolution(b: &mut Builder, x: &[Point], direction: Direction, take: Take
         powers[..half].iter().map(|&power| twiddle::root(power as u64, p as u64)).collect();
     let cosines: Vec<f64> = roots.iter().map(|&(cos, _)| cos).collect();
     let sines: Vec<f64> = roots.iter().map(|&(_, sin)| -direction.sign() * sin).collect();
+    let halving = Halving::of(p as u64);
     let mut part = |which: usize, real: fn(Cx) -> Value| {
         let values: Vec<Value> = pairs.iter().map(|pair| real(pair[which])).collect();
         match which {
-            0 => convolved(b, &values, &cosines, false, Some(real(first))),
-            _ => convolved(b, &values, &sines, true, None),
+            0 => convolved(b, halving, &values, &cosines, false, Some(real(first))),
+            _ => convolved(b, halving, &values, &sines, true, None),
         }
     };
     let [even, odd] = [0, 1].map(|which| {
@@ -112,7 +119,7 @@ fn by_convolution(b: &mut Builder, x: &[Point], direction: Direction, take: Take
 /// How a convolution of reals modulo `x^n - 1`, or `x^n + 1`, is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Way {
-    /// As it is written.
+    /// As the product with a matrix.
     Plain,
     /// Modulo `x^n - 1 = (x^m - 1) (x^m + 1)`.
     Halves,
@@ -123,25 +130,26 @@ enum Way {
 }
 
 /// The fewest instructions of such a convolution, and how.
-fn least(n: u64, skew: bool) -> (u64, Way) {
-    let mut ways = vec![(n * n, Way::Plain)];
+fn least(halving: Halving, n: u64, skew: bool) -> (u64, Way) {
+    let plain = halving.instructions(n, n, false);
+    let mut ways = vec![(plain, Way::Plain)];
     if n.is_multiple_of(2) {
         let m = n / 2;
         ways.push(match skew {
-            false => (least(m, false).0 + least(m, true).0 + 2 * n, Way::Halves),
-            true => (of_complex(m), Way::Turned),
+            false => (least(halving, m, false).0 + least(halving, m, true).0 + 2 * n, Way::Halves),
+            true => (of_complex(halving, m), Way::Turned),
         });
     }
     if n.is_multiple_of(3) {
         let m = n / 3;
-        ways.push((least(m, skew).0 + of_complex(m) + 8 * m, Way::Thirds));
+        ways.push((least(halving, m, skew).0 + of_complex(halving, m) + 8 * m, Way::Thirds));
     }
-    ways.into_iter().min().unwrap_or((n * n, Way::Plain))
+    ways.into_iter().min().unwrap_or((plain, Way::Plain))
 }
 
 /// Instructions of a convolution of complex numbers.
-const fn of_complex(n: u64) -> u64 {
-    if in_three(n) { 3 * n * n + 3 * n } else { 4 * n * n }
+fn of_complex(halving: Halving, n: u64) -> u64 {
+    if in_three(n) { 3 * halving.instructions(n, n, false) + 3 * n } else { 4 * n * n }
 }
 
 /// Whether three products in place of four save instructions.
@@ -150,13 +158,21 @@ const fn in_three(n: u64) -> bool {
 }
 
 /// The convolution of `x` with constants modulo `x^n - 1`, or `x^n + 1` where it is skew; `start` is added to each result.
-fn convolved(b: &mut Builder, x: &[Value], by: &[f64], skew: bool, start: Option<Value>) -> Vec<Value> {
+fn convolved(
+    b: &mut Builder,
+    halving: Halving,
+    x: &[Value],
+    by: &[f64],
+    skew: bool,
+    start: Option<Value>,
+) -> Vec<Value> {
     let n = x.len();
-    match least(n as u64, skew).1 {
+    match least(halving, n as u64, skew).1 {
         Way::Plain => {
             let wrapped = if skew { -1.0 } else { 1.0 };
-            let factor = |r: usize, q: usize| if q <= r { by[r - q] } else { wrapped * by[r + n - q] };
-            (0..n).map(|r| sum_of(b, start, x.iter().enumerate().map(|(q, &x)| (x, factor(r, q))))).collect()
+            let diagonals: Vec<f64> =
+                by[1..].iter().map(|by| wrapped * by).chain(by.iter().copied()).collect();
+            halving.product(b, x, &diagonals, start.map_or(Start::Nothing, Start::All))
         }
         Way::Halves => {
             let (low, high) = x.split_at(n / 2);
@@ -167,8 +183,8 @@ fn convolved(b: &mut Builder, x: &[Value], by: &[f64], skew: bool, start: Option
             let sums: Vec<Value> = low.iter().zip(high).map(|(&low, &high)| b.add(low, high)).collect();
             let differences: Vec<Value> =
                 low.iter().zip(high).map(|(&low, &high)| b.sub(low, high)).collect();
-            let even = convolved(b, &sums, &half(1.0), false, start);
-            let odd = convolved(b, &differences, &half(-1.0), true, None);
+            let even = convolved(b, halving, &sums, &half(1.0), false, start);
+            let odd = convolved(b, halving, &differences, &half(-1.0), true, None);
             let low: Vec<Value> = even.iter().zip(&odd).map(|(&even, &odd)| b.add(even, odd)).collect();
             low.into_iter().chain(even.iter().zip(&odd).map(|(&even, &odd)| b.sub(even, odd))).collect()
         }
@@ -176,14 +192,21 @@ fn convolved(b: &mut Builder, x: &[Value], by: &[f64], skew: bool, start: Option
             let (low, high) = x.split_at(n / 2);
             let (by_low, by_high) = by.split_at(n / 2);
             let by: Vec<(f64, f64)> = by_low.iter().copied().zip(by_high.iter().copied()).collect();
-            let [re, im] = complex(b, low, (high, 1.0), &by, (0.0, 1.0));
+            let [re, im] = complex(b, halving, low, (high, 1.0), &by, (0.0, 1.0));
             re.into_iter().chain(im).collect()
         }
-        Way::Thirds => thirds(b, x, by, skew, start),
+        Way::Thirds => thirds(b, halving, x, by, skew, start),
     }
 }
 
-fn thirds(b: &mut Builder, x: &[Value], by: &[f64], skew: bool, start: Option<Value>) -> Vec<Value> {
+fn thirds(
+    b: &mut Builder,
+    halving: Halving,
+    x: &[Value],
+    by: &[f64],
+    skew: bool,
+    start: Option<Value>,
+) -> Vec<Value> {
     let m = x.len() / 3;
     let height = 3_f64.sqrt() / 2.0;
     let sign = if skew { -1.0 } else { 1.0 };
@@ -199,8 +222,8 @@ fn thirds(b: &mut Builder, x: &[Value], by: &[f64], skew: bool, start: Option<Va
     let by_real: Vec<f64> = (0..m).map(third).map(|[a, b, c]| (a + b + c) / 3.0).collect();
     let by_complex: Vec<(f64, f64)> =
         (0..m).map(third).map(|[a, b, c]| ((2.0 * a - b - c) / 3.0, 2.0 * height * (b - c) / 3.0)).collect();
-    let real = convolved(b, &real, &by_real, skew, start);
-    let [re, im] = complex(b, &re, (&im, height), &by_complex, (-0.5 * sign, height * sign));
+    let real = convolved(b, halving, &real, &by_real, skew, start);
+    let [re, im] = complex(b, halving, &re, (&im, height), &by_complex, (-0.5 * sign, height * sign));
     let mut all = [Vec::new(), Vec::new(), Vec::new()];
     for ((&real, &re), &im) in real.iter().zip(&re).zip(&im) {
         all[0].push(b.add(real, re));
@@ -216,6 +239,7 @@ fn thirds(b: &mut Builder, x: &[Value], by: &[f64], skew: bool, start: Option<Va
 /// imaginary parts is to be multiplied by a factor.
 fn complex(
     b: &mut Builder,
+    halving: Halving,
     re: &[Value],
     (im, scale): (&[Value], f64),
     by: &[(f64, f64)],
@@ -246,43 +270,17 @@ fn complex(
     }
     // (a + i b) (c + i d) by c (a + b), a (d - c) and b (c + d).
     let sums: Vec<Value> = re.iter().zip(im).map(|(&re, &im)| plus(b, re, scale, im)).collect();
-    for r in 0..n {
-        let mut terms = |x: &[Value], of: &dyn Fn((f64, f64)) -> f64| {
-            sum_of(b, None, x.iter().enumerate().map(|(q, &x)| (x, of(factor(r, q)))))
-        };
-        let one = terms(&sums, &|(c, _)| c);
-        let two = terms(re, &|(c, d)| d - c);
-        let three = terms(im, &|(c, d)| scale * (c + d));
-        all[0].push(b.sub(one, three));
-        all[1].push(b.add(one, two));
-    }
-    all
-}
-
-/// A sum of products with constants.
-fn sum_of(b: &mut Builder, start: Option<Value>, terms: impl Iterator<Item = (Value, f64)>) -> Value {
-    let mut sum = start;
-    for (x, by) in terms {
-        sum = Some(match sum {
-            Some(sum) => plus(b, sum, by, x),
-            None => {
-                let ty = b.ty(x);
-                let by = b.float(ty, by);
-                b.mul(x, by)
-            }
-        });
-    }
-    sum.expect("there are terms")
-}
-
-/// `a + by x`.
-fn plus(b: &mut Builder, a: Value, by: f64, x: Value) -> Value {
-    if by == 1.0 {
-        return b.add(a, x);
-    }
-    let ty = b.ty(x);
-    let by = b.float(ty, by);
-    b.fma(x, by, a)
+    let factors: Vec<(f64, f64)> =
+        (1..n).map(|q| factor(0, n - q)).chain((0..n).map(|r| factor(r, 0))).collect();
+    let mut product = |x: &[Value], of: fn((f64, f64)) -> f64, by: f64| {
+        let diagonals: Vec<f64> = factors.iter().map(|&factor| by * of(factor)).collect();
+        halving.product(b, x, &diagonals, Start::Nothing)
+    };
+    let one = product(&sums, |(c, _)| c, 1.0);
+    let two = product(re, |(c, d)| d - c, 1.0);
+    let three = product(im, |(c, d)| c + d, scale);
+    let re = one.iter().zip(&three).map(|(&one, &three)| b.sub(one, three)).collect();
+    [re, one.iter().zip(&two).map(|(&one, &two)| b.add(one, two)).collect()]
 }
 
 #[cfg(test)]
@@ -291,12 +289,27 @@ mod tests {
 
     #[test]
     fn convolutions_take_fewer_instructions() {
-        let saved: Vec<(u64, u64)> = [7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61]
+        let saved: Vec<(u64, u64)> = [7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73]
             .into_iter()
             .filter(|&p| convolves(p))
             .map(|p| (p, instructions(p)))
             .collect();
-        let expected = [(29, 700), (31, 740), (37, 912), (41, 1220), (43, 1260), (53, 2080), (61, 1980)];
+        let expected = [
+            (17, 264),
+            (23, 468),
+            (29, 672),
+            (31, 740),
+            (37, 856),
+            (41, 1056),
+            (43, 1132),
+            (47, 1564),
+            (53, 1700),
+            (59, 2316),
+            (61, 1792),
+            (67, 2268),
+            (71, 3172),
+            (73, 2256),
+        ];
         assert_eq!(saved, expected);
     }
 }

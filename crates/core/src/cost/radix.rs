@@ -25,10 +25,16 @@ pub(super) const PAIRED: f64 = 9.0;
 /// Registers beside the data of a codelet whose results are stored two by two.
 const KEPT_OF_TWOS: u32 = 8;
 
+/// The same of those that take all registers there are.
+const KEPT_OF_LONGEST: u32 = 60;
+
+/// The longest radix that leaves some.
+const LONG: u32 = 61;
+
 /// Facts of every radix up to the largest codelet, made once.
 pub(super) fn facts(radix: u32) -> Facts {
     static ALL: OnceLock<Vec<Facts>> = OnceLock::new();
-    let all = ALL.get_or_init(|| (0..=64).map(new_facts).collect());
+    let all = ALL.get_or_init(|| (0..=73).map(new_facts).collect());
     all.get(radix as usize).copied().unwrap_or_else(|| new_facts(radix))
 }
 
@@ -53,6 +59,7 @@ fn new_facts(radix: u32) -> Facts {
         // A prime codelet holds its sums and differences, and half its outputs until their twins are stored; of long
         // ones none are kept.
         scratch: match largest {
+            _ if radix > LONG => KEPT_OF_LONGEST,
             _ if comes_in_twos(radix.into()) => KEPT_OF_TWOS,
             6.. => largest,
             _ => radix * 3 / 4,

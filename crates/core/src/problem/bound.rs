@@ -6,7 +6,7 @@
 //! discrete Fourier transform and the fast Fourier transform*, SIAM J. Sci. Comput. 17(5), 1996).
 //!
 //! The bound takes the problem and not the plan: which radices and how many passes a plan has moves its error far less
-//! than whether there is a convolution in it, and that there may be one follows from the length (primes from 37 to 61 are
+//! than whether there is a convolution in it, and that there may be one follows from the length (primes from 37 to 73 are
 //! codelets where registers are many, and convolutions elsewhere). So it does not change when a recipe
 //! does, and holds for programs that were tuned, cached, or made elsewhere.
 

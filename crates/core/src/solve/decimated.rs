@@ -20,6 +20,11 @@ const LONGEST: u64 = 32;
 /// Padded rows that are offered.
 const PADDED: usize = 3;
 
+/// Whether a codelet of so many points runs on the way in.
+pub(super) fn takes(radix: u64) -> bool {
+    (2..=LONGEST).contains(&radix) && codelet::has_codelet(radix)
+}
+
 impl Solver for Decimated {
     fn name(&self) -> &'static str {
         "decimated"
@@ -31,10 +36,13 @@ impl Solver for Decimated {
         }
         let (radix, awkward) = apart(n);
         let &[large] = &awkward[..] else { return Vec::new() };
-        if !(2..=LONGEST).contains(&radix) || !codelet::has_codelet(radix) {
+        if !takes(radix) {
             return Vec::new();
         }
-        let best = planner.on_chip(large);
+        // The codelet of a long prime is no row.
+        let convolves = planner.on_chip(large).filter(Plan::convolves_on_chip);
+        let best =
+            convolves.or_else(|| planner.cheapest_of(Rader.plans(large, planner), 1).into_iter().next());
         // Between a codelet's way in and neighbours on the way out rows cost something else than they do alone: Rader's
         // less, and of padded ones the cheapest here may be the second there.
         let rader = Rader.plans(large, planner).into_iter().next();
