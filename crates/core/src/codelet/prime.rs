@@ -18,7 +18,7 @@ use super::toeplitz::{Halving, Start, plus, sum_of};
 type Take<'a> = &'a mut dyn FnMut(&mut Builder, usize, Point);
 
 /// Which part of the instructions of the plain sums a convolution has to save. 17 and 19 saved an eighth once, and what had stages
-/// of them took 2 to 4% longer on an H200; saving a sixth, 17 takes up to 9% less.
+/// of them took 2 to 4% longer on an H200; saving a sixth, 17 takes up to 8% less.
 const WORTH: f64 = 0.17;
 
 /// The longest that convolves numbers wider than singles: 31 doubles leave no registers for the factors, which are no part of

@@ -27,10 +27,12 @@ impl Halving {
     /// Lengths of which halves of less than eight points gain nothing: in the transform of 29 points these save a tenth of the
     /// instructions, take a fifth more registers, and what had stages of 29 took 2 to 18% longer on an H200.
     const SHORT: u64 = 31;
+    /// Which part of a product's instructions halves have to save there.
+    const WORTH: f64 = 0.166;
 
     /// For the sums of a transform of `p` points.
     pub(super) const fn of(p: u64) -> Halving {
-        Halving { worth: if p <= Self::SHORT { 0.166 } else { 0.0 } }
+        Halving { worth: if p <= Self::SHORT { Self::WORTH } else { 0.0 } }
     }
 
     /// Instructions of a product; `each`: every result starts from a number of its own.

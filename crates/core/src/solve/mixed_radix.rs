@@ -19,8 +19,9 @@ const RADICES: [u32; 31] = [
 /// Primes beyond them, in single precision: doubles have no room for their points, nor instructions for their factors.
 const LONG_PRIMES: [u32; 7] = [61, 59, 53, 47, 43, 41, 37];
 
-/// Those that leave a thread no register, nor a multiprocessor more than eight warps: for lengths that cannot be
-/// [decimated](super::decimated), which take up to twice as long otherwise; those that can take a fifth less so.
+/// Those that leave a thread no register, nor a multiprocessor more than eight warps: alone, or beside one codelet that is too
+/// long to be [decimated](decimated). These took up to twice as long before; what can be decimated takes a fifth less so, and
+/// three stages, of 71 15 3, a tenth less as coprime parts.
 const LONGEST_PRIMES: [u32; 3] = [73, 71, 67];
 
 /// Radices of other stages beside those: a thread has the registers anyway.
@@ -36,7 +37,8 @@ fn radices_of(n: u64, planner: &Planner<'_>) -> Vec<u32> {
     if n > SEVENS && n.is_multiple_of(SEVENS) && planner.complex_bytes() == 8 {
         radices.insert(0, 49);
     }
-    let longest = LONGEST_PRIMES.into_iter().filter(|&prime| !decimated::takes(n / u64::from(prime)));
+    let alone = |rest: u64| has_codelet(rest) && !decimated::takes(rest);
+    let longest = LONGEST_PRIMES.into_iter().filter(|&prime| alone(n / u64::from(prime)));
     let primes = longest.chain(LONG_PRIMES).filter(|&prime| n.is_multiple_of(prime.into()));
     let primes: Vec<u32> = primes.filter(|_| planner.complex_bytes() == 8).collect();
     if !primes.is_empty() {

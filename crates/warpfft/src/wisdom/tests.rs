@@ -109,6 +109,38 @@ fn what_is_shipped_can_be_followed() {
     assert_eq!(refused.collect::<Vec<_>>(), Vec::<String>::new());
 }
 
+/// What serves another number of the same transforms is no better for it by more than what times differ: if it is, one of the two is
+/// older than what made the other faster, and is to be tuned anew. Of what a cache holds each number has its own time.
+#[test]
+fn no_number_of_transforms_lags_behind_another() {
+    const APART: f64 = 1.05;
+    let limits = Limits::h200();
+    let beyond_the_cache = |entry: &Entry| {
+        let problem = of_key(&entry.problem);
+        let element = problem.input_element().min(problem.output_element());
+        problem.elements() * element > 2 * limits.l2_bytes
+    };
+    let full: Vec<Entry> = Wisdom::shipped()
+        .expect("it is read")
+        .entries()
+        .filter(|entry| beyond_the_cache(entry))
+        .cloned()
+        .collect();
+    let mut all = wisdom(&full);
+    let mut compared = 0;
+    for entry in &full {
+        let key = (entry.device.clone(), entry.problem.clone());
+        let own = all.entries.remove(&key).expect("it is there");
+        if let Some(other) = near::nearest(&all.entries, &own.device, &limits, &of_key(&own.problem)) {
+            let [this, that] = [&own, other].map(|entry| entry.copies.expect("it was timed"));
+            assert!(this < APART * that, "{} in {this} copies, {} in {that}", own.problem, other.problem);
+            compared += 1;
+        }
+        all.entries.insert(key, own);
+    }
+    assert!(compared >= 16, "only {compared} have another number");
+}
+
 #[test]
 fn what_is_shipped_is_whole() {
     for entry in Wisdom::shipped().expect("it is read").entries() {
