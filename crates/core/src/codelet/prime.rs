@@ -101,8 +101,8 @@ fn by_convolution(b: &mut Builder, x: &[Point], direction: Direction, take: Take
     let mut part = |which: usize, real: fn(Cx) -> Value| {
         let values: Vec<Value> = pairs.iter().map(|pair| real(pair[which])).collect();
         match which {
-            0 => convolved(b, halving, &values, &cosines, false, Some(real(first))),
-            _ => convolved(b, halving, &values, &sines, true, None),
+            0 => Convolution { by: &cosines, skew: false, halving }.of(b, &values, Some(real(first))),
+            _ => Convolution { by: &sines, skew: true, halving }.of(b, &values, None),
         }
     };
     let [even, odd] = [0, 1].map(|which| {
@@ -157,82 +157,81 @@ const fn in_three(n: u64) -> bool {
     n > 3
 }
 
-/// The convolution of `x` with constants modulo `x^n - 1`, or `x^n + 1` where it is skew; `start` is added to each result.
-fn convolved(
-    b: &mut Builder,
-    halving: Halving,
-    x: &[Value],
-    by: &[f64],
+/// A convolution of reals with constants modulo `x^n - 1`, or `x^n + 1` where it is skew.
+#[derive(Clone, Copy)]
+struct Convolution<'a> {
+    by: &'a [f64],
     skew: bool,
-    start: Option<Value>,
-) -> Vec<Value> {
-    let n = x.len();
-    match least(halving, n as u64, skew).1 {
-        Way::Plain => {
-            let wrapped = if skew { -1.0 } else { 1.0 };
-            let diagonals: Vec<f64> =
-                by[1..].iter().map(|by| wrapped * by).chain(by.iter().copied()).collect();
-            halving.product(b, x, &diagonals, start.map_or(Start::Nothing, Start::All))
-        }
-        Way::Halves => {
-            let (low, high) = x.split_at(n / 2);
-            let (by_low, by_high) = by.split_at(n / 2);
-            let half = |sign: f64| -> Vec<f64> {
-                by_low.iter().zip(by_high).map(|(low, high)| (low + sign * high) / 2.0).collect()
-            };
-            let sums: Vec<Value> = low.iter().zip(high).map(|(&low, &high)| b.add(low, high)).collect();
-            let differences: Vec<Value> =
-                low.iter().zip(high).map(|(&low, &high)| b.sub(low, high)).collect();
-            let even = convolved(b, halving, &sums, &half(1.0), false, start);
-            let odd = convolved(b, halving, &differences, &half(-1.0), true, None);
-            let low: Vec<Value> = even.iter().zip(&odd).map(|(&even, &odd)| b.add(even, odd)).collect();
-            low.into_iter().chain(even.iter().zip(&odd).map(|(&even, &odd)| b.sub(even, odd))).collect()
-        }
-        Way::Turned => {
-            let (low, high) = x.split_at(n / 2);
-            let (by_low, by_high) = by.split_at(n / 2);
-            let by: Vec<(f64, f64)> = by_low.iter().copied().zip(by_high.iter().copied()).collect();
-            let [re, im] = complex(b, halving, low, (high, 1.0), &by, (0.0, 1.0));
-            re.into_iter().chain(im).collect()
-        }
-        Way::Thirds => thirds(b, halving, x, by, skew, start),
-    }
+    halving: Halving,
 }
 
-fn thirds(
-    b: &mut Builder,
-    halving: Halving,
-    x: &[Value],
-    by: &[f64],
-    skew: bool,
-    start: Option<Value>,
-) -> Vec<Value> {
-    let m = x.len() / 3;
-    let height = 3_f64.sqrt() / 2.0;
-    let sign = if skew { -1.0 } else { 1.0 };
-    let (mut real, mut re, mut im) = (Vec::new(), Vec::new(), Vec::new());
-    for i in 0..m {
-        let middle = if skew { b.neg(x[i + m]) } else { x[i + m] };
-        let both = b.add(middle, x[i + 2 * m]);
-        real.push(b.add(x[i], both));
-        re.push(plus(b, x[i], -0.5, both));
-        im.push(b.sub(middle, x[i + 2 * m]));
+impl Convolution<'_> {
+    /// That of `x`; `start` is added to each result.
+    fn of(self, b: &mut Builder, x: &[Value], start: Option<Value>) -> Vec<Value> {
+        let Self { by, skew, halving } = self;
+        let (low, high) = x.split_at(x.len() / 2);
+        let (by_low, by_high) = by.split_at(x.len() / 2);
+        match least(halving, x.len() as u64, skew).1 {
+            Way::Plain => {
+                let wrapped = if skew { -1.0 } else { 1.0 };
+                let diagonals: Vec<f64> =
+                    by[1..].iter().map(|by| wrapped * by).chain(by.iter().copied()).collect();
+                halving.product(b, x, &diagonals, start.map_or(Start::Nothing, Start::All))
+            }
+            Way::Halves => {
+                let half = |sign: f64| -> Vec<f64> {
+                    by_low.iter().zip(by_high).map(|(low, high)| (low + sign * high) / 2.0).collect()
+                };
+                let both = || low.iter().zip(high);
+                let sums: Vec<Value> = both().map(|(&low, &high)| b.add(low, high)).collect();
+                let differences: Vec<Value> = both().map(|(&low, &high)| b.sub(low, high)).collect();
+                let even = Convolution { by: &half(1.0), skew: false, halving }.of(b, &sums, start);
+                let odd = Convolution { by: &half(-1.0), skew: true, halving }.of(b, &differences, None);
+                let both = || even.iter().zip(&odd);
+                let low: Vec<Value> = both().map(|(&even, &odd)| b.add(even, odd)).collect();
+                low.into_iter().chain(both().map(|(&even, &odd)| b.sub(even, odd))).collect()
+            }
+            Way::Turned => {
+                let by: Vec<(f64, f64)> = by_low.iter().copied().zip(by_high.iter().copied()).collect();
+                let [re, im] = complex(b, halving, low, (high, 1.0), &by, (0.0, 1.0));
+                re.into_iter().chain(im).collect()
+            }
+            Way::Thirds => self.thirds(b, x, start),
+        }
     }
-    let third = |i: usize| [by[i], sign * by[i + m], by[i + 2 * m]];
-    let by_real: Vec<f64> = (0..m).map(third).map(|[a, b, c]| (a + b + c) / 3.0).collect();
-    let by_complex: Vec<(f64, f64)> =
-        (0..m).map(third).map(|[a, b, c]| ((2.0 * a - b - c) / 3.0, 2.0 * height * (b - c) / 3.0)).collect();
-    let real = convolved(b, halving, &real, &by_real, skew, start);
-    let [re, im] = complex(b, halving, &re, (&im, height), &by_complex, (-0.5 * sign, height * sign));
-    let mut all = [Vec::new(), Vec::new(), Vec::new()];
-    for ((&real, &re), &im) in real.iter().zip(&re).zip(&im) {
-        all[0].push(b.add(real, re));
-        let rest = plus(b, real, -0.5, re);
-        let middle = plus(b, rest, height, im);
-        all[1].push(if skew { b.neg(middle) } else { middle });
-        all[2].push(plus(b, rest, -height, im));
+
+    fn thirds(self, b: &mut Builder, x: &[Value], start: Option<Value>) -> Vec<Value> {
+        let Self { by, skew, halving } = self;
+        let m = x.len() / 3;
+        let height = 3_f64.sqrt() / 2.0;
+        let sign = if skew { -1.0 } else { 1.0 };
+        let (mut real, mut re, mut im) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..m {
+            let middle = if skew { b.neg(x[i + m]) } else { x[i + m] };
+            let both = b.add(middle, x[i + 2 * m]);
+            real.push(b.add(x[i], both));
+            re.push(plus(b, x[i], -0.5, both));
+            im.push(b.sub(middle, x[i + 2 * m]));
+        }
+        let third = |i: usize| [by[i], sign * by[i + m], by[i + 2 * m]];
+        let by_real: Vec<f64> = (0..m).map(third).map(|[a, b, c]| (a + b + c) / 3.0).collect();
+        let by_complex: Vec<(f64, f64)> = (0..m)
+            .map(third)
+            .map(|[a, b, c]| ((2.0 * a - b - c) / 3.0, 2.0 * height * (b - c) / 3.0))
+            .collect();
+        let real = Convolution { by: &by_real, ..self }.of(b, &real, start);
+        let wrapped = (-0.5 * sign, height * sign);
+        let [re, im] = complex(b, halving, &re, (&im, height), &by_complex, wrapped);
+        let mut all = [Vec::new(), Vec::new(), Vec::new()];
+        for ((&real, &re), &im) in real.iter().zip(&re).zip(&im) {
+            all[0].push(b.add(real, re));
+            let rest = plus(b, real, -0.5, re);
+            let middle = plus(b, rest, height, im);
+            all[1].push(if skew { b.neg(middle) } else { middle });
+            all[2].push(plus(b, rest, -height, im));
+        }
+        all.concat()
     }
-    all.concat()
 }
 
 /// The convolution of complex numbers with constants modulo `x^n - wrapped`: real and imaginary parts. What is given of the
