@@ -151,14 +151,14 @@ fn slabs_asked_for_ahead() {
     for (device, fft, most) in [
         (&device, Fft::new([1 << 14]), 7),
         (&device, Fft::new([128, 128]).inverse(), 6),
-        (&device, Fft::new([1180]).r2c(), 40),
+        (&device, Fft::new([1720]).r2c(), 40),
         // Slabs of what windows leave.
         (&device, Fft::new([1 << 14]).pad(&[10_000]), 5),
         (&device, Fft::new([128, 128]).pad(&[70, 100]).shift_output(), 5),
         (&device, Fft::new([1 << 15]).shift_input(), 4),
         // A cluster of blocks; tiles of several.
         (&device, Fft::new([1 << 15]), 5),
-        (&device, Fft::new([759]).f64(), 20),
+        (&device, Fft::new([931]).f64(), 20),
         // The second pass walks back.
         (&apart, Fft::new([1 << 17]), 3),
     ] {
