@@ -20,7 +20,7 @@ const LARGEST: u64 = 42;
 /// The square of a prime that has one beyond.
 const SQUARE: u64 = 49;
 /// The largest prime with a codelet.
-const LARGEST_PRIME: u64 = 73;
+pub const LARGEST_PRIME: u64 = 73;
 
 /// Prime lengths from which on results are best stored in twos.
 const IN_TWOS: u64 = 37;

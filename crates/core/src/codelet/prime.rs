@@ -252,8 +252,8 @@ fn complex(
         let (a, b) = by[r + n - q];
         (a * wrapped.0 - b * wrapped.1, a * wrapped.1 + b * wrapped.0)
     };
-    let mut all = [Vec::new(), Vec::new()];
     if !in_three(n as u64) {
+        let mut all = [Vec::new(), Vec::new()];
         for r in 0..n {
             let both = |of_re: fn((f64, f64)) -> f64, of_im: fn((f64, f64)) -> f64| {
                 let terms = re.iter().zip(im).enumerate();

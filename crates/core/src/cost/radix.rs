@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::codelet::{comes_in_twos, instructions_of_prime};
+use crate::codelet::{LARGEST_PRIME, comes_in_twos, instructions_of_prime};
 use crate::lower::twiddle::{Powers, exact_powers};
 use crate::math::factor;
 
@@ -34,7 +34,7 @@ const LONG: u32 = 61;
 /// Facts of every radix up to the largest codelet, made once.
 pub(super) fn facts(radix: u32) -> Facts {
     static ALL: OnceLock<Vec<Facts>> = OnceLock::new();
-    let all = ALL.get_or_init(|| (0..=73).map(new_facts).collect());
+    let all = ALL.get_or_init(|| (0..=LARGEST_PRIME as u32).map(new_facts).collect());
     all.get(radix as usize).copied().unwrap_or_else(|| new_facts(radix))
 }
 

@@ -90,6 +90,7 @@ impl Hoisting<'_> {
             if moves { before.push(inst) } else { turn.insts.push(inst) }
         }
     }
+
     /// Whether it loads by the read-only path from a buffer that the kernel only reads.
     fn is_table_load(&self, inst: &Inst) -> bool {
         matches!(inst.op, Op::Load { cache: Cache::ReadOnly, .. })
