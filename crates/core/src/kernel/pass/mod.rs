@@ -71,8 +71,8 @@ pub fn optimise(kernel: Kernel, limits: &Limits) -> Result<Verified<Kernel>, Ker
 /// Registers beside the live values that the assembler was seen to need, lest it spill, in kernels with loops. It moves
 /// loads ahead of their use; loops keep it from moving them far.
 const ROOM: u32 = 16;
-/// The same in kernels without loops.
-const FLAT_ROOM: u32 = 20;
+/// The same in kernels without loops: of 6062 planned ones for sm_90 none spilled with it, and with 4 one did.
+const FLAT_ROOM: u32 = 8;
 
 /// Registers of a crowded thread.
 const CROWDED: u32 = 200;
