@@ -208,6 +208,8 @@ pub struct Model<'a> {
     longest: u64,
     /// Multiplied by twiddles on the way out.
     twiddled: bool,
+    /// Axes, where they are all that there is of lines, planes or volumes of complex numbers, which lie packed; else none.
+    whole: usize,
     /// Threads hold rows of lines of reals with their images.
     images: bool,
     /// It pads what it reads, or drops the padding of what it writes.
@@ -267,6 +269,14 @@ impl<'a> Model<'a> {
             transforms: batch.iter().product(),
             axes: pass.axes.len(),
             twiddled: pass.twiddle.is_some(),
+            whole: if pass.twiddle.is_none()
+                && pass.ends == [None; 2]
+                && pass.axes.iter().any(|axis| axis.dim.is == 1)
+            {
+                pass.axes.len()
+            } else {
+                0
+            },
             images: pass.images.is_some(),
             pads: [pass.load, pass.store].into_iter().flatten().any(|factor| factor.limit.is_some())
                 || pass.windows.iter().any(|own| !own.is_empty()),

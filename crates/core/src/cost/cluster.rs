@@ -74,10 +74,25 @@ pub(super) fn hand_over(cluster: u32, stages: usize, uneven: usize, block_bytes:
 
 /// Copies that planes and volumes beyond what a block holds take more where a thread holds few numbers, and less where it holds many,
 /// for which a block has fewer threads that wait for each other: 40^3 by ten blocks took 1.42 copies with 40 points in a thread, 1.61
-/// with 20. Of doubles more than 16 gain nothing: 256^2 took 1.41 with 16 and 1.44 with 32.
-pub(super) fn held_planes(per_thread: u32, words: f64) -> f64 {
-    let most = if words > 1.0 { 0.0 } else { 1.0 };
+/// with 20. Of doubles more than 16 gain nothing: 256^2 took 1.41 with 16 and 1.44 with 32. Nor do more than 32 of planes which are all
+/// that there is: 288^2 by twelve blocks took 1.42 with 24 and 1.61 with 48 (`docs/notes/cost-model.md`).
+pub(super) fn held_planes(per_thread: u32, words: f64, whole: bool) -> f64 {
+    let most = if words > 1.0 || whole { 0.0 } else { 1.0 };
     -0.16 * (f64::from(per_thread) * words / 32.0).log2().clamp(-2.0, most)
+}
+
+/// What volumes add of which a cluster holds several that one block nearly could: 26^3 and 27^3 two by two took 1.60 and 1.42 copies, one
+/// by one 1.27 and 1.20.
+pub(super) const SEVERAL_VOLUMES: f64 = 0.15;
+
+/// What planes and volumes add by blocks of less than a warp: 84^2 by seven of 24 threads took 1.64 copies where 1.17 were expected, 75^2
+/// by five of 25 threads 1.57 and 1.18.
+pub(super) const LESS_THAN_A_WARP: f64 = 0.3;
+
+/// Copies that clusters add to planes and volumes of singles which one block could hold: of 500 ways to take 34 of them, timed on an H200,
+/// the model's choice took 1.063 of the fastest without it, and takes 1.022.
+pub(super) fn small_planes(per_thread: u32) -> f64 {
+    0.05 + 0.1 * (f64::from(per_thread) / 16.0).log2().max(0.0)
 }
 
 /// What it adds beyond that to a line where the number of blocks is no power of two, so that rows start anywhere in lines. Fitted

@@ -103,7 +103,17 @@ impl Model<'_> {
                     1 => cluster::crowded_line(took.per_thread, self.is_short_of_registers(threads, took)),
                     _ => cluster::crowded_planes(took.per_thread),
                 }
-                + if planes { cluster::held_planes(took.per_thread, words) } else { 0.0 }
+                + if planes { cluster::held_planes(took.per_thread, words, self.whole == 2) } else { 0.0 }
+                + match (self.whole, planes) {
+                    (2.., false) if self.words() == 1 => cluster::small_planes(took.per_thread),
+                    (3, true) if self.several => cluster::SEVERAL_VOLUMES,
+                    _ => 0.0,
+                }
+                + if self.whole > 1 && threads < self.limits.subgroup {
+                    cluster::LESS_THAN_A_WARP
+                } else {
+                    0.0
+                }
                 + if self.twiddled && self.axes > 1 { cluster::shared_dimension(self.cluster) } else { 0.0 }
                 + cluster::folds(self.folds, (self.axes > 1, self.several), self.cluster, took.blocks)
         } else {
