@@ -143,6 +143,21 @@ fn convolutions_that_fill_a_multiprocessor() {
     }
 }
 
+/// So do lengths, planes and volumes of an odd number of points, by one block or by the blocks of a cluster.
+#[test]
+fn odd_tiles_ask_for_what_later_blocks_read() {
+    let few = Limits { multiprocessors: 2, name: "two multiprocessors".into(), ..Limits::h200() };
+    let shapes: [&[u64]; 5] = [&[10_125], &[16_807], &[21_609], &[25, 25, 25], &[125, 125]];
+    for shape in shapes {
+        let problem = packed(shape, 13, Precision::F32);
+        let program = compile(&problem, &few).expect("it is possible");
+        let prefetches = program.kernels[0].body.insts.iter();
+        let prefetches = prefetches.filter(|inst| matches!(inst.op, Op::BulkPrefetch { .. })).count();
+        assert_eq!(prefetches, 1, "{shape:?}");
+        Case::new(&problem).check(&program, &few, &format!("{shape:?}"));
+    }
+}
+
 /// A thread has no room for its share of so large a tile, and takes it piece by piece.
 #[test]
 fn primes_that_fill_half_the_registers() {

@@ -40,12 +40,11 @@ impl Lowering<'_> {
         let part = if cluster > 1 { OF_CLUSTERS } else { OF_BLOCKS };
         let ahead = (resident / part).next_multiple_of(cluster);
         let even = bytes.is_multiple_of(UNIT) && (self.pass.src.offset * element).is_multiple_of(UNIT);
-        // Convolutions are of odd lengths more often than not, and so are the halves of spectra.
-        if !(even || self.convolves() || self.staged(false)) || ahead >= blocks || bytes > u64::from(u32::MAX)
-        {
+        // What is left of the last unit is asked for with the next slab.
+        let bytes = bytes / UNIT * UNIT;
+        if ahead >= blocks || !(UNIT..=u64::from(u32::MAX)).contains(&bytes) {
             return;
         }
-        let bytes = bytes / UNIT * UNIT;
         let source = if self.pass.in_place() { Slot::Destination(0) } else { Slot::Source(0) };
         let source = self.space_of(source);
         let wide = 2 * self.pass.src.span > u64::from(u32::MAX / 2);
