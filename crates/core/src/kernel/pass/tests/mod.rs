@@ -172,6 +172,7 @@ fn tables_leave_loops_where_registers_hold_them() {
         kernel.body.insts.iter().filter(|inst| matches!(inst.op, Op::Load { .. })).count()
     };
     assert_eq!(loads_before_loop(8), 8);
+    assert_eq!(loads_before_loop(32), 32, "the assembler puts a few off");
     assert_eq!(loads_before_loop(40), 0, "80 registers are not there");
 }
 
