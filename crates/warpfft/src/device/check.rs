@@ -156,7 +156,8 @@ fn visit(kernel: &Kernel, block: &Block, widest: &mut [u64]) {
             let elem = u64::from(kernel.elem(Space::Global(buffer)).bytes());
             let bytes = match inst.op {
                 Op::Load { width, .. } | Op::Store { width, .. } => u64::from(width) * elem,
-                Op::BulkLoad | Op::BulkStore | Op::BulkPrefetch { .. } => 16,
+                // A prefetch, which is only a hint, is printed with an address of its own that is.
+                Op::BulkLoad | Op::BulkStore => 16,
                 _ => elem,
             };
             let so_far = &mut widest[usize::from(buffer)];

@@ -87,6 +87,19 @@ fn a_record_holds_what_the_program_launches() {
     }
 }
 
+/// Rows of an odd length begin at any number of their array, and what is only asked for ahead begins a little earlier then.
+#[test]
+fn hints_demand_no_alignment() {
+    for fft in [Fft::new([25, 25, 25]), Fft::new([16_807]), Fft::new([1 << 14])] {
+        let problem = fft.batch(1000).build().expect("it is valid");
+        let program = warpfft_core::compile(&problem, &Limits::h200()).expect("it has a plan");
+        let [kernel] = &program.kernels[..] else { panic!("{problem:?} is one launch") };
+        assert!(kernel.to_string().contains("bulk_prefetch"), "{problem:?} asks for nothing");
+        let widest = check::alignments(kernel).into_iter().max();
+        assert_eq!(widest, Some(8), "{problem:?}: two numbers of 4 bytes are the widest access");
+    }
+}
+
 #[test]
 fn other_keys_and_cut_records_are_refused() {
     let made = Made::of(&Fft::new([97]).batch(3).build().expect("it is valid"));
