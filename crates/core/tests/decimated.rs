@@ -68,6 +68,18 @@ fn what_is_no_codelet_before_rows_that_convolve_is_refused() {
     assert_eq!((plan.to_string().as_str(), plan.len(), plan.passes()), (text, 1310, 1));
 }
 
+/// A prime of the longest codelets is no stage beside what is no codelet, and has to be offered as a part by itself.
+#[test]
+fn long_primes_beside_anything_have_more_than_a_padded_way() {
+    let limits = Limits::h200();
+    let lengths = [67, 71, 73].iter().flat_map(|prime| (34..=4096 / prime).map(move |m| prime * m));
+    let padded = |&n: &u64| {
+        let all = candidates(&rows(n, (1 << 26) / n, Precision::F32), &limits, 24).expect("it has plans");
+        all.iter().all(|one| matches!(one.recipe.plans[..], [Plan::Bluestein { .. }]))
+    };
+    assert_eq!(lengths.filter(padded).collect::<Vec<_>>(), []);
+}
+
 /// A ratchet: shared memory is what Rader's convolutions wait for. Wavefronts of half-warps for each sixteen points, and
 /// those over the fewest, as they were when last improved, of what is planned or of the same tile by another plan.
 #[test]
