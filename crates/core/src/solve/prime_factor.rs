@@ -25,23 +25,27 @@ impl Solver for PrimeFactor {
         if awkward.is_empty() || awkward.len() > 2 || (smooth == 1 && awkward.len() == 1) {
             return Vec::new();
         }
-        // Where all parts are codelets, stages of them do without a convolution's ways; a prime that is no stage beside
-        // the others convolves although it has a codelet.
-        let staged = !MixedRadix.plans(n, planner).is_empty();
-        let part = |m: u64| {
-            let own = planner.on_chip(m)?;
-            let codelet = matches!(own, Plan::MixedRadix(_)) && m != smooth && !staged;
-            let convolved = || planner.cheapest_of(Rader.plans(m, planner), 1).into_iter().next();
-            if codelet { convolved().or(Some(own)) } else { Some(own) }
-        };
-        let parts: Option<Vec<Plan>> =
-            std::iter::once(smooth).filter(|&m| m > 1).chain(awkward).map(part).collect();
-        let padded = |plan: &&Plan| matches!(plan, Plan::Bluestein { .. });
         let convolves = |plan: &Plan| !matches!(plan, Plan::MixedRadix(_));
-        parts
-            .filter(|parts| parts.iter().filter(padded).count() <= 1 && parts.iter().any(convolves))
-            .map(Plan::PrimeFactor)
-            .into_iter()
-            .collect()
+        let padded = |plan: &&Plan| matches!(plan, Plan::Bluestein { .. });
+        let own = |m: u64| planner.on_chip(m);
+        // A prime with a codelet that is as long as a part may do better as a convolution, in few registers.
+        let convolved = |m: u64| {
+            let rader = || planner.cheapest_of(Rader.plans(m, planner), 1).into_iter().next();
+            own(m).filter(convolves).or_else(rader)
+        };
+        let parts = |of: &dyn Fn(u64) -> Option<Plan>| {
+            let smooth = (smooth > 1).then_some(smooth).map(own);
+            smooth.into_iter().chain(awkward.iter().map(|&m| of(m))).collect::<Option<Vec<Plan>>>()
+        };
+        let mut found: Vec<Vec<Plan>> = [parts(&own), parts(&convolved)].into_iter().flatten().collect();
+        found.dedup();
+        // Where all parts are codelets, stages of them do without a convolution's ways; but the longest primes are no stages
+        // beside everything, and convolve there.
+        if found.first().is_some_and(|parts| !parts.iter().any(convolves)) {
+            found.remove(0);
+            found.retain(|_| MixedRadix.plans(n, planner).is_empty());
+        }
+        found.retain(|parts| parts.iter().filter(padded).count() <= 1);
+        found.into_iter().map(Plan::PrimeFactor).collect()
     }
 }
