@@ -80,6 +80,19 @@ fn the_longest_codelets() {
     }
 }
 
+/// Primes that have codelets, and convolve beside others.
+#[test]
+fn long_primes_as_parts() {
+    for n in [45 * 71, 67 * 44, 37 * 101, 2 * 43 * 71] {
+        for direction in [Direction::Forward, Direction::Inverse] {
+            let problem = Problem { direction, ..rows(n, 3, Precision::F32) };
+            let plan = Planner::new(&Limits::h200(), Precision::F32).on_chip(n).expect("it fits");
+            assert!(matches!(plan, Plan::PrimeFactor(_)), "{n} is {plan}");
+            check(&problem, &Limits::h200(), &format!("{n} {direction:?}"));
+        }
+    }
+}
+
 #[test]
 fn several_passes() {
     for n in [600, 1024, 1000, 1155, 4096, 1009, 2018, 3 * 1009, 5003, 8192, 16384, 32768, 74 * 100] {
