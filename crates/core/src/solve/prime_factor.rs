@@ -28,7 +28,7 @@ impl Solver for PrimeFactor {
         let convolves = |plan: &Plan| !matches!(plan, Plan::MixedRadix(_));
         let padded = |plan: &&Plan| matches!(plan, Plan::Bluestein { .. });
         let own = |m: u64| planner.on_chip(m);
-        // A prime with a codelet that is as long as a part may do better as a convolution, in few registers.
+        // A long prime may do better as a convolution, in few registers, than by the codelet that is the best for it alone.
         let convolved = |m: u64| {
             let rader = || planner.cheapest_of(Rader.plans(m, planner), 1).into_iter().next();
             own(m).filter(convolves).or_else(rader)
