@@ -19,11 +19,14 @@ impl Writer<'_> {
         true
     }
 
-    /// `base + index * bytes`, in 64 bits for global arrays and in 32 for shared ones.
+    /// `base + index * bytes`, in 64 bits for global arrays and in 32 for shared ones. Of an index that is shifted, as
+    /// that of a complex number is to that of its real part, the shift is part of the factor: the assembler would keep it
+    /// as an instruction of its own.
     fn address(&mut self, inst: &Inst, base: Option<Value>, index: Value) {
         let result = inst.results[0];
         let Type::Ptr(space) = self.kernel.ty(result) else { return };
-        let bytes = self.kernel.elem(space).bytes();
+        let (index, shift) = self.shifted[index.0 as usize].unwrap_or((index, 0));
+        let bytes = self.kernel.elem(space).bytes() << shift;
         let wide_index = self.kernel.ty(index) == Type::U64;
         let global = matches!(space, Space::Global(_));
         let constant = self.constant(index);
@@ -68,6 +71,11 @@ impl Writer<'_> {
 
     fn load(&mut self, inst: &Inst, width: u8, offset: i32, cache: Cache, pred: Option<Value>) {
         let ptr = inst.args[0];
+        let Type::Ptr(space) = self.kernel.ty(ptr) else { return };
+        let elem = self.kernel.elem(space);
+        if let (Some(pred), true) = (pred, elem.bytes() == 2 && width > 1) {
+            return self.load_halves(inst, width, offset, cache, pred);
+        }
         if let Some(pred) = pred {
             for &result in &inst.results {
                 let zero = ["0", "0", "0", "0f00000000", "0", "0d0000000000000000"];
@@ -81,11 +89,34 @@ impl Writer<'_> {
         } else {
             self.out.push_str("\tld");
         }
-        let keep = self.access(ptr, width, cache, true);
+        let keep = self.access(space, cache, true);
+        self.typed(elem, width);
         self.vector(&inst.results);
         self.out.push_str(", ");
         self.place(ptr, offset);
         self.out.push_str(if keep { ", %keep;\n" } else { ";\n" });
+    }
+
+    /// A guarded load of two or four numbers of 16 bits, by words. Guarded one by one, the assembler puts each half
+    /// together with its zero by two instructions; of a word the conversion picks the half that it wants.
+    fn load_halves(&mut self, inst: &Inst, width: u8, offset: i32, cache: Cache, pred: Value) {
+        let ptr = inst.args[0];
+        let Type::Ptr(space) = self.kernel.ty(ptr) else { return };
+        let words = width / 2;
+        for word in 0..words {
+            put!(self.out, "\tmov.b32 %t{word}, 0;\n");
+        }
+        put!(self.out, "\t@%p{} ld", self.number(pred));
+        let keep = self.access(space, cache, true);
+        self.typed(Type::U32, words);
+        self.out.push_str(if words == 1 { "%t0, " } else { "{%t0, %t1}, " });
+        self.place(ptr, offset);
+        self.out.push_str(if keep { ", %keep;\n" } else { ";\n" });
+        for (word, halves) in inst.results.chunks(2).enumerate() {
+            self.out.push_str("\tmov.b32 ");
+            self.braces(halves);
+            put!(self.out, ", %t{word};\n");
+        }
     }
 
     fn store(&mut self, inst: &Inst, width: u8, offset: i32, cache: Cache, pred: Option<Value>) {
@@ -94,16 +125,17 @@ impl Writer<'_> {
             Some(pred) => put!(self.out, "\t@%p{} st", self.number(pred)),
             None => self.out.push_str("\tst"),
         }
-        let keep = self.access(ptr, width, cache, false);
+        let Type::Ptr(space) = self.kernel.ty(ptr) else { return };
+        let keep = self.access(space, cache, false);
+        self.typed(self.kernel.elem(space), width);
         self.place(ptr, offset);
         self.out.push_str(", ");
         self.vector(&inst.args[1..=width as usize]);
         self.out.push_str(if keep { ", %keep;\n" } else { ";\n" });
     }
 
-    /// Space, cache policy, width and type of an access; `true` if a policy stands behind the operands.
-    fn access(&mut self, ptr: Value, width: u8, cache: Cache, reads: bool) -> bool {
-        let Type::Ptr(space) = self.kernel.ty(ptr) else { return false };
+    /// Space and cache policy of an access; `true` if a policy stands behind the operands.
+    fn access(&mut self, space: Space, cache: Cache, reads: bool) -> bool {
         self.out.push_str(match space {
             Space::Global(_) => ".global",
             Space::Shared(_) => ".shared",
@@ -120,12 +152,15 @@ impl Writer<'_> {
             Cache::Keep if keep => ".L2::cache_hint",
             _ => "",
         });
-        let elem = self.kernel.elem(space);
+        keep
+    }
+
+    /// Width and type of an access.
+    fn typed(&mut self, elem: Type, width: u8) {
         if width > 1 {
             put!(self.out, ".v{width}");
         }
         put!(self.out, ".{} ", ["", "b16", "b32", "f32", "b64", "f64"][class(elem)]);
-        keep
     }
 
     /// `[pointer + bytes]`.

@@ -54,11 +54,28 @@ fn class(ty: Type) -> usize {
     }
 }
 
+/// What each value is a left shift of by a constant, where it is one. Only of 32 bits: what a thread's place
+/// is told by.
+fn shifted(kernel: &Kernel, constants: &[Option<u64>]) -> Vec<Option<(Value, u32)>> {
+    let mut shifted = vec![None; kernel.types.len()];
+    each_inst(&kernel.body, &mut |inst| {
+        if let (Op::Shl, &[from, by], &[result]) = (inst.op, &inst.args[..], &inst.results[..])
+            && kernel.ty(result) == Type::U32
+            && let Some(bits @ 0..=8) = constants[by.0 as usize]
+        {
+            shifted[result.0 as usize] = Some((from, bits as u32));
+        }
+    });
+    shifted
+}
+
 struct Writer<'k> {
     kernel: &'k Kernel,
     isa: Isa<'k>,
     out: String,
     constants: Vec<Option<u64>>,
+    /// What a value is a left shift of, and by how many bits.
+    shifted: Vec<Option<(Value, u32)>>,
     /// Number of each value's register within its class.
     numbers: Vec<u32>,
     counts: [u32; CLASSES.len()],
@@ -79,11 +96,13 @@ impl<'k> Writer<'k> {
                 *count - 1
             })
             .collect();
+        let constants = constants(kernel);
         Self {
             kernel,
             isa,
             out: String::with_capacity(1024 + kernel.types.len() * BYTES_PER_INST),
-            constants: constants(kernel),
+            shifted: shifted(kernel, &constants),
+            constants,
             numbers,
             counts,
             uniform: vec![false; kernel.types.len()],

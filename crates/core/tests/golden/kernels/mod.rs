@@ -23,6 +23,7 @@ pub fn all() -> Vec<Case> {
         case(doubles(), 75, true),
         case(shuffles(), 75, true),
         case(halves(), 75, true),
+        case(guarded_halves(), 75, true),
         case(wide_indices(), 75, false),
         case(counters(), 75, false),
         case(cached(), 75, true),
@@ -250,6 +251,26 @@ fn halves() -> Kernel {
     let z = b.select(wide, x[3], w.re);
     let sum = b.add(y.im, z);
     b.store(p, 0, &[y.re, sum, x[2], z], Cache::Default, None);
+    b.finish()
+}
+
+/// Numbers of 16 bits that are not everywhere, two and four at a time.
+fn guarded_halves() -> Kernel {
+    let mut b = Builder::new("guarded_halves", 32, 1);
+    let data = b.buffer("data", Type::F16, Access::ReadWrite, 120);
+    let thread = b.special(Special::ThreadIndex);
+    let (four, two) = (b.u32(20), b.u32(10));
+    let [four, two] = [four, two].map(|end| b.cmp(Cmp::Lt, thread, end));
+    let at = b.mul_const(thread, 4);
+    let p = b.addr(data, at);
+    let x = b.load(p, 0, 4, Cache::Default, Some(four));
+    let y = b.load(p, 80, 2, Cache::Stream, Some(two));
+    let [re, im] = [0, 1].map(|i| {
+        let (x, y) = (b.convert(Type::F32, x[i]), b.convert(Type::F32, y[i]));
+        let sum = b.add(x, y);
+        b.convert(Type::F16, sum)
+    });
+    b.store(p, 0, &[re, im, x[3], x[2]], Cache::Default, Some(four));
     b.finish()
 }
 
