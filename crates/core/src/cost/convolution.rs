@@ -3,6 +3,7 @@
 //! lengths, timed on an H200, and are off by 6% (`docs/notes/cost-model.md`).
 
 use super::{Model, Occupancy, radix};
+use crate::codelet::comes_in_twos;
 use crate::lower::PIECE;
 use crate::pass::{Axis, PartKind, Stage};
 
@@ -46,9 +47,12 @@ const PIECEWISE: f64 = 0.3;
 /// planes by 19 tiles timed on an H200: it is off by less than 10% from eleven of them, and by 28% at most. Of volumes by two
 /// (1.3 and 1.65).
 const TOGETHER: [f64; 3] = [0.88, 1.03, 1.5];
-/// The same for stages of long primes, whose threads leave room for few, and whose code is long: seven lengths from 332 to
-/// 2936 points took 1.3 to 2.1 times what else is said of them, by the timed plans of theirs that have none.
+/// The same for stages of long primes, whose threads leave room for few, and whose code is long. Within a convolution: seven lengths
+/// from 332 to 2936 points took 1.3 to 2.1 times what else is said of them, by the timed plans of theirs that have none. As a
+/// part beside one: by this, the model takes the faster one of a codelet and a second convolution for 14 of 15 lengths (2923 to
+/// 5207, primes from 37 to 61) that were timed by both on an H200.
 const LONG_PRIMES: f64 = 1.45;
+const LONG_PRIMES_BESIDE: f64 = 1.08;
 /// Registers beside a group and what its codelet needs.
 const BESIDE: u32 = 24;
 /// Registers of the powers of a root that results of long primes are multiplied by, half of them.
@@ -180,7 +184,13 @@ impl Model<'_> {
             (2, _) => TOGETHER[1],
             _ => TOGETHER[2],
         };
-        let together = if self.in_twos() { together * LONG_PRIMES } else { together };
+        let long = self.stages.iter().filter(|stage| comes_in_twos(stage.radix.into()));
+        let together = together
+            * match long.map(|stage| stage.ways).max() {
+                None => 1.0,
+                Some(1) => LONG_PRIMES_BESIDE,
+                Some(_) => LONG_PRIMES,
+            };
         let joined = if self.cluster > 1 { JOINED } else { 0.0 };
         Some(together * (busy * self.segments + START + large + few + pieces + split + joined + self.few()))
     }
