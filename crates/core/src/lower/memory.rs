@@ -252,6 +252,8 @@ impl Lowering<'_> {
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let inside = self.inside(layout, slot);
         let (pointers, base) = self.pointers(side, layout, slot);
+        let (ahead, first) = self.ahead_of(side, (layout, slot), &pointers);
+        let base = base - ahead;
         let seen = if side.staged { None } else { self.seen(layout, slot, false) };
         let factors = self.pointwise(self.pass.load, layout, slot, inside, false);
         let mut group: Vec<Cx> = Vec::new();
@@ -266,7 +268,8 @@ impl Lowering<'_> {
                 continue;
             };
             let seen = seen.as_deref().map(|seen| &seen[r]);
-            let (planes, offset) = self.in_window(side, &pointers, base + step * r as i64, seen);
+            let pointers = if r == 0 { &first } else { &pointers };
+            let (planes, offset) = self.in_window(side, pointers, base + step * r as i64, seen);
             if pairs {
                 let x = self.get(planes[0], offset, 4, cache, on);
                 group.extend([Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]);

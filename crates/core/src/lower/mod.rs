@@ -2,6 +2,7 @@
 //! it. One generic path serves rows, columns, planes and volumes of every method.
 
 mod ahead;
+mod balanced;
 mod caching;
 pub mod cluster;
 mod coprime;
@@ -145,6 +146,9 @@ pub(crate) struct Lowering<'a> {
     unaccompanied: bool,
     /// A stage that each group goes through when it is written, so that its registers are free for the next.
     late: Option<Stage>,
+    /// Whether input digits may count from below zero, and how they do.
+    balances: bool,
+    balance: Option<balanced::Balance>,
     /// Indices of folds that are sums.
     sums: fold::index::Sums,
     conflicts: f64,
@@ -173,6 +177,7 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
     lowering.digits = digits;
     lowering.piecewise = took.is_some_and(|took| took.piecewise);
     lowering.unaccompanied = took.is_some_and(|took| took.blocks <= 2);
+    lowering.balances = balanced::worth(pass, tile, limits);
     lowering.caches[1] = caching::written(pass, took.as_ref(), walk);
     let blocks = lowering.stay(took.as_ref(), walk, limits);
     lowering.declare_operands();
@@ -241,6 +246,8 @@ impl<'a> Lowering<'a> {
             unaccompanied: false,
             late: None,
             told_apart: (pass.precision == Precision::DoubleSingle && pass.broadcasts()).then_some(0),
+            balances: false,
+            balance: None,
             sums: fold::index::Sums::default(),
             conflicts: 1.0,
             exchanges: 0,
@@ -285,6 +292,7 @@ impl<'a> Lowering<'a> {
         let images = self.image_digit();
         let (load, store) =
             (Self::with_pairs(load, images.or(read)), Self::with_pairs(store, images.or(written)));
+        self.balance = self.balance(&load);
         if self.turns.is_some() {
             return self.take_turns(&stages, &load, &store);
         }

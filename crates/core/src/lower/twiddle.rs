@@ -23,6 +23,25 @@ pub enum Powers {
     /// As [`Powers::First`] up to half the radix. Beyond it digits count from below zero, so that their powers are conjugates: half
     /// the products, of half the registers.
     Balanced,
+    /// As [`Powers::Tree`], of digits that count from so many below zero.
+    Below(u32),
+}
+
+impl Powers {
+    /// The last power of a radix that is one of a digit above zero: those behind it are conjugates.
+    fn above(self, radix: u32) -> u32 {
+        match self {
+            Self::Tree | Self::First => radix - 1,
+            Self::Balanced => radix / 2,
+            Self::Below(centre) => radix - 1 - centre,
+        }
+    }
+
+    /// The largest that is loaded or multiplied.
+    fn largest(self, radix: u32) -> u32 {
+        let above = self.above(radix);
+        above.max(radix - 1 - above)
+    }
 }
 
 /// The digit of a radix's first result, below zero, where digits are balanced: they go from there to half the radix.
@@ -43,13 +62,13 @@ pub fn centre_of(radices: &[u32]) -> u64 {
 
 /// Exponents whose twiddles are loaded for a radix.
 pub fn exact_powers(radix: u32, powers: Powers) -> Vec<u32> {
-    let end = if powers == Powers::Balanced { radix / 2 + 1 } else { radix };
-    if powers != Powers::Tree {
+    let all = 1..=powers.largest(radix);
+    if matches!(powers, Powers::First | Powers::Balanced) {
         let long = radix > 16;
-        return (1..end).filter(|&j| j == 1 || (long && j % 8 == 0)).collect();
+        return all.filter(|&j| j == 1 || (long && j % 8 == 0)).collect();
     }
     let base = if radix > 16 { 8 } else { 4 };
-    (1..radix).filter(|&j| j < base || j % base == 0).collect()
+    all.filter(|&j| j < base || j % base == 0).collect()
 }
 
 /// log2 of the entries of the lower level of a two-level table of `exp(2 pi i x / modulus)`.
@@ -143,7 +162,7 @@ impl Lowering<'_> {
         mut take: impl FnMut(&mut Self, Cx),
     ) {
         let mut known = BTreeMap::new();
-        let lean = self.lean() && powers == Powers::Tree;
+        let lean = self.lean() && matches!(powers, Powers::Tree | Powers::Below(_));
         for (row, &j) in exact_powers(radix, powers).iter().enumerate() {
             if lean && !matches!(j, 1 | 4 | 16) {
                 continue;
@@ -156,28 +175,27 @@ impl Lowering<'_> {
             _ if radix > 16 => 8,
             _ => 4,
         };
-        for j in 1..radix {
-            if powers == Powers::Balanced && j > radix / 2 {
-                let (w, _) = known[&(radix - j)];
-                let w = self.conjugate(w);
-                take(self, w);
-                continue;
+        let above = powers.above(radix);
+        for j in 1..=powers.largest(radix) {
+            if !known.contains_key(&j) {
+                // As few roundings as can be: of two powers that are themselves short products.
+                let shortest = (1..=j / 2).min_by_key(|i| known[i].1 + known[&(j - i)].1);
+                let part = match powers {
+                    Powers::Tree | Powers::Below(_) if lean => shortest.unwrap_or(j),
+                    Powers::Tree | Powers::Below(_) => j % base,
+                    Powers::First | Powers::Balanced if j > base => j % base,
+                    Powers::First | Powers::Balanced => j - j / 2,
+                };
+                let ((a, depth_a), (b, depth_b)) = (known[&(j - part)], known[&part]);
+                let w = self.b.cmul(a, b);
+                known.insert(j, (w, depth_a + depth_b + 1));
             }
-            if let Some(&(w, _)) = known.get(&j) {
-                take(self, w);
-                continue;
+            if j <= above {
+                take(self, known[&j].0);
             }
-            // As few roundings as can be: of two powers that are themselves short products.
-            let shortest = (1..=j / 2).min_by_key(|i| known[i].1 + known[&(j - i)].1);
-            let part = match powers {
-                Powers::Tree if lean => shortest.unwrap_or(j),
-                Powers::Tree => j % base,
-                Powers::First | Powers::Balanced if j > base => j % base,
-                Powers::First | Powers::Balanced => j - j / 2,
-            };
-            let ((a, depth_a), (b, depth_b)) = (known[&(j - part)], known[&part]);
-            let w = self.b.cmul(a, b);
-            known.insert(j, (w, depth_a + depth_b + 1));
+        }
+        for j in above + 1..radix {
+            let w = self.conjugate(known[&(radix - j)].0);
             take(self, w);
         }
     }
@@ -213,7 +231,7 @@ impl Lowering<'_> {
 
     /// A group by the factors of its stage, each multiplied as it comes: there is no room for all of them beside the points.
     pub(super) fn multiplied(&mut self, stage: Stage, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
-        let (mut group, mut next) = (group.to_vec(), 1);
+        let (mut group, mut next) = (self.from_zero(stage, group), 1);
         if stage.position > 0 {
             self.each_stage_factor(stage, layout, slot, |this, w| {
                 let w = this.directed(w);
@@ -242,7 +260,10 @@ impl Lowering<'_> {
             weights[d] = self.digits.all[d].output;
         }
         let at = self.linear(layout, slot, &weights);
-        let powers = self.stage_powers();
+        let powers = match self.below_zero(stage) {
+            0 => self.stage_powers(),
+            centre => Powers::Below(centre),
+        };
         let kind = TableKind::Stage { radix, done, powers };
         let index = at.thread.unwrap_or_else(|| self.b.u32(0));
         let constant = at.constant;
@@ -255,7 +276,7 @@ impl Lowering<'_> {
 
     /// A group through a stage.
     pub(super) fn through(&mut self, stage: Stage, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
-        let mut group = group.to_vec();
+        let mut group = self.from_zero(stage, group);
         let mut factors = self.stage_factors(stage, layout, slot);
         // Factors that wait for their sums take registers, of which these kernels were seen to have none to spare.
         let long = self.cluster.is_some() && group.len() >= 16;

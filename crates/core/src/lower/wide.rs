@@ -108,10 +108,11 @@ impl Lowering<'_> {
         let cache = self.reading(layout);
         let on = self.inside(layout, slot);
         let (pointers, base) = self.pointers(side, layout, slot);
+        let (ahead, first) = self.ahead_of(side, (layout, slot), &pointers);
         let mut both = [Vec::new(), Vec::new()];
         for r in 0..layout.registers(&self.digits) as usize {
-            let at = base + self.digits.at_register(layout.register, &side.weights, r);
-            let (planes, offset) = self.reach(&pointers, at);
+            let at = base - ahead + self.digits.at_register(layout.register, &side.weights, r);
+            let (planes, offset) = self.reach(if r == 0 { &first } else { &pointers }, at);
             let mut reals = |plane: usize, width| self.get(planes[plane], offset, width, cache, on);
             let (re, im): (Vec<Value>, Vec<Value>) = match side.operand.format {
                 Format::Interleaved => {
