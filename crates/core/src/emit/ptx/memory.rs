@@ -19,7 +19,7 @@ impl Writer<'_> {
         true
     }
 
-    /// `base + index * bytes`, in 64 bits for global arrays and in 32 for shared ones. Of an index that is shifted, as
+    /// `base + index * bytes`, in 64 bits for global arrays and in 32 for shared ones. Of an index from a table that is shifted, as
     /// that of a complex number is to that of its real part, the shift is part of the factor: the assembler would keep it
     /// as an instruction of its own.
     fn address(&mut self, inst: &Inst, base: Option<Value>, index: Value) {

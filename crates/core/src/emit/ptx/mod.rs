@@ -54,17 +54,18 @@ fn class(ty: Type) -> usize {
     }
 }
 
-/// What each value is a left shift of by a constant, where it is one. Only of 32 bits: what a thread's place
-/// is told by.
+/// What each value is a left shift of by a constant, of what comes from a table of places: one for each element, and not, as
+/// other indices, one for a thread.
 fn shifted(kernel: &Kernel, constants: &[Option<u64>]) -> Vec<Option<(Value, u32)>> {
+    let mut loaded = vec![false; kernel.types.len()];
     let mut shifted = vec![None; kernel.types.len()];
-    each_inst(&kernel.body, &mut |inst| {
-        if let (Op::Shl, &[from, by], &[result]) = (inst.op, &inst.args[..], &inst.results[..])
-            && kernel.ty(result) == Type::U32
-            && let Some(bits @ 0..=8) = constants[by.0 as usize]
-        {
-            shifted[result.0 as usize] = Some((from, bits as u32));
+    each_inst(&kernel.body, &mut |inst| match (inst.op, &inst.args[..], &inst.results[..]) {
+        (Op::Load { .. }, _, results) => results.iter().for_each(|value| loaded[value.0 as usize] = true),
+        (Op::Shl, &[from, by], &[result]) if loaded[from.0 as usize] && kernel.ty(result) == Type::U32 => {
+            let bits = constants[by.0 as usize].filter(|&bits| bits <= 8);
+            shifted[result.0 as usize] = bits.map(|bits| (from, bits as u32));
         }
+        _ => {}
     });
     shifted
 }
