@@ -49,7 +49,7 @@ const PIECEWISE: f64 = 0.3;
 const TOGETHER: [f64; 3] = [0.88, 1.03, 1.5];
 /// The same for stages of long primes, whose threads leave room for few, and whose code is long. Within a convolution: seven lengths
 /// from 332 to 2936 points took 1.3 to 2.1 times what else is said of them, by the timed plans of theirs that have none. As a
-/// part beside one: by this, the model takes the faster one of a codelet and a second convolution for 14 of 15 lengths (2923 to
+/// part beside one: by this, the model takes the faster one of a codelet and a second convolution for 13 of 14 lengths (2923 to
 /// 5207, primes from 37 to 61) that were timed by both on an H200.
 const LONG_PRIMES: f64 = 1.45;
 const LONG_PRIMES_BESIDE: f64 = 1.08;

@@ -8,7 +8,7 @@
 use crate::cost::Model;
 use crate::kernel::{Cmp, Op, Value};
 use crate::math::factor::gcd;
-use crate::pass::{Method, Pass};
+use crate::pass::{Array, Method, Pass};
 use crate::problem::Precision;
 use crate::target::Limits;
 
@@ -31,19 +31,20 @@ const SECTOR: u64 = 32;
 
 /// Copies that a tile is expected to take from which on it is worth it, of singles and of shorter numbers, of which too few are
 /// expected: where its work, and not memory, takes the time. Below, lines that are read in two pieces take up to 4% longer on an
-/// H200; from here on 17 of 19 lengths of singles and all nine of 16 bits take less, 2% and 4% in the mean
+/// H200; from here on all of 17 lengths of singles and nine of 16 bits take less, 2% and 4% in the mean
 /// (docs/notes/balanced-digits.md).
-const WORTH: [f64; 2] = [1.2, 1.08];
+const WORTH: [f64; 2] = [1.25, 1.08];
 
-/// Whether the rows of a pass gain by it. Powers of two do not, nor planes and columns; doubles lose, whose products cost
-/// less than what else they do.
+/// Whether the rows of a pass gain by it. Powers of two do not, nor planes and columns, nor what goes by the workspace; doubles lose.
 pub(super) fn worth(pass: &Pass, tile: &Tile, limits: &Limits) -> bool {
     let [axis] = &pass.axes[..] else { return false };
     let rows = axis.dim.is == 1 && axis.digits.is_empty() && !axis.dim.n.is_power_of_two();
     let copies = || Model::new(pass, &tile.batch, tile.cluster, limits)?.copies(tile.threads);
+    let between = [pass.src, pass.dst].iter().any(|side| matches!(side.array, Array::Workspace(_)));
     let worth = WORTH[usize::from(is_short(pass.element_bytes(false)))];
     pass.precision == Precision::F32
         && rows
+        && !between
         && matches!(axis.method, Method::MixedRadix(_))
         && copies().is_some_and(|copies| copies >= worth)
 }
@@ -99,7 +100,7 @@ impl Lowering<'_> {
     }
 
     /// A stage's group from digit zero on.
-    pub(super) fn from_zero<T: Clone>(&self, stage: Stage, group: &[T]) -> Vec<T> {
+    pub(super) fn begun_at_zero<T: Clone>(&self, stage: Stage, group: &[T]) -> Vec<T> {
         let (below, rest) = group.split_at(self.below_zero(stage) as usize);
         [rest, below].concat()
     }

@@ -231,7 +231,7 @@ impl Lowering<'_> {
 
     /// A group by the factors of its stage, each multiplied as it comes: there is no room for all of them beside the points.
     pub(super) fn multiplied(&mut self, stage: Stage, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
-        let (mut group, mut next) = (self.from_zero(stage, group), 1);
+        let (mut group, mut next) = (self.begun_at_zero(stage, group), 1);
         if stage.position > 0 {
             self.each_stage_factor(stage, layout, slot, |this, w| {
                 let w = this.directed(w);
@@ -276,7 +276,7 @@ impl Lowering<'_> {
 
     /// A group through a stage.
     pub(super) fn through(&mut self, stage: Stage, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
-        let mut group = self.from_zero(stage, group);
+        let mut group = self.begun_at_zero(stage, group);
         let mut factors = self.stage_factors(stage, layout, slot);
         // Factors that wait for their sums take registers, of which these kernels were seen to have none to spare.
         let long = self.cluster.is_some() && group.len() >= 16;
