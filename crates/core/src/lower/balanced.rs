@@ -10,7 +10,7 @@ use crate::kernel::{Cmp, Op, Value};
 use crate::math::factor::gcd;
 use crate::pass::{Array, Method, Pass};
 use crate::problem::Precision;
-use crate::target::Limits;
+use crate::target::{Limits, SECTOR_BYTES};
 
 use super::layout::Layout;
 use super::memory::Side;
@@ -26,9 +26,6 @@ pub(super) struct Balance {
     ahead: i64,
 }
 
-/// Bytes of a sector of memory.
-const SECTOR: u64 = 32;
-
 /// Copies that a tile is expected to take from which on it is worth it, of singles and of shorter numbers, of which too few are
 /// expected: where its work, and not memory, takes the time. Below, lines that are read in two pieces take up to 4% longer on an
 /// H200; from here on all of 17 lengths of singles and nine of 16 bits take less, 2% and 4% in the mean
@@ -41,7 +38,7 @@ pub(super) fn worth(pass: &Pass, tile: &Tile, limits: &Limits) -> bool {
     let rows = axis.dim.is == 1 && axis.digits.is_empty() && !axis.dim.n.is_power_of_two();
     let copies = || Model::new(pass, &tile.batch, tile.cluster, limits)?.copies(tile.threads);
     let between = [pass.src, pass.dst].iter().any(|side| matches!(side.array, Array::Workspace(_)));
-    let worth = WORTH[usize::from(is_short(pass.element_bytes(false)))];
+    let worth = WORTH[usize::from(is_short(pass))];
     pass.precision == Precision::F32
         && rows
         && !between
@@ -49,9 +46,9 @@ pub(super) fn worth(pass: &Pass, tile: &Tile, limits: &Limits) -> bool {
         && copies().is_some_and(|copies| copies >= worth)
 }
 
-/// Whether a complex number of so many bytes is kept in less than single precision.
-const fn is_short(bytes: u64) -> bool {
-    bytes < 8
+/// Whether a pass reads numbers that are kept in less than single precision.
+fn is_short(pass: &Pass) -> bool {
+    pass.src.storage.real_bytes() < 4
 }
 
 /// Where a digit begins below zero: as near to its middle as whole units of `unit` allow, 0 where that saves no power.
@@ -79,13 +76,13 @@ impl Lowering<'_> {
         let bytes = self.pass.element_bytes(false);
         let pair = load.pair.map_or(1, |digit| self.digits.all[digit].size);
         // Whole sectors stay whole where rows are, and pairs pairs; of numbers of 16 bits the pairs are enough.
-        let whole = !is_short(bytes) && (n * bytes).is_multiple_of(SECTOR);
+        let whole = !is_short(self.pass) && (n * bytes).is_multiple_of(SECTOR_BYTES);
         let mut centres = vec![0];
         let mut ahead = 0;
         for &digit in &stages[1..] {
             let weight = self.digits.all[digit].input;
             let apart = bytes * weight as u64;
-            let unit = if whole { SECTOR / gcd(SECTOR, apart) } else { 1 };
+            let unit = if whole { SECTOR_BYTES / gcd(SECTOR_BYTES, apart) } else { 1 };
             let unit = if weight == 1 { (unit as u32).max(pair) } else { unit as u32 };
             let centre = centre(self.digits.radix(digit), unit);
             ahead += i64::from(centre) * weight;

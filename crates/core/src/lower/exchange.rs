@@ -5,7 +5,7 @@ use super::digits::Digits;
 use super::layout::Layout;
 use super::writes::Write;
 use super::{Held, Lowering};
-use crate::kernel::Cache;
+use crate::kernel::{Cache, Space};
 
 /// A shared-memory layout: stride of each digit in complex elements, and the elements it spans.
 #[derive(Debug, Clone, PartialEq)]
@@ -160,6 +160,16 @@ pub(super) fn wavefronts(
 }
 
 impl Lowering<'_> {
+    /// The block's own array in shared memory, of so many reals at least: that of the pass before it in the same launch, where
+    /// there is one.
+    pub(super) fn block_array(&mut self, len: u32) -> Space {
+        let spare = self.spare;
+        let space =
+            *self.shared.get_or_insert_with(|| spare.unwrap_or_else(|| self.b.shared("tile", self.real, 0)));
+        self.b.grow_shared(space, len);
+        space
+    }
+
     /// Moves the tile from one layout to another through shared memory.
     pub(super) fn exchange(&mut self, held: &Held, from: &Layout, to: &Layout) -> Held {
         let bytes = self.pass.precision.complex_bytes();

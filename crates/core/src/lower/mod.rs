@@ -254,16 +254,6 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The block's own array in shared memory, of so many reals at least: that of the pass before it in the same launch, where
-    /// there is one.
-    fn block_array(&mut self, len: u32) -> Space {
-        let spare = self.spare;
-        let space =
-            *self.shared.get_or_insert_with(|| spare.unwrap_or_else(|| self.b.shared("tile", self.real, 0)));
-        self.b.grow_shared(space, len);
-        space
-    }
-
     fn run(&mut self) {
         self.align_rows();
         if self.pass.folds_alone() {
