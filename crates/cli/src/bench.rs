@@ -286,8 +286,9 @@ impl Row<'_> {
 
     fn as_text(&self) -> String {
         let Measurement { transform_seconds, copy_seconds, .. } = self.measured;
+        let launch = if self.measured.is_launch_bound() { "  bound by its launch" } else { "" };
         format!(
-            "{:>13} {:>12.2} {:>10.2} {:>7.2} {:>8.1} {:>9.1} {:>9}",
+            "{:>13} {:>12.2} {:>10.2} {:>7.2} {:>8.1} {:>9.1} {:>9}{launch}",
             self.shape.to_string(),
             transform_seconds * 1e6,
             copy_seconds * 1e6,
@@ -318,6 +319,7 @@ impl Row<'_> {
             "bytes": self.measured.bytes,
             "gb_per_second": self.measured.bytes_per_second() / 1e9,
             "gflops": self.flops() / 1e9,
+            "launch_seconds": self.measured.launch_seconds,
             "rounds": self.measured.rounds,
             "timed_on_device": self.measured.on_device,
             "error": self.error,

@@ -39,12 +39,24 @@ pub struct Measurement {
     pub rounds: u32,
     /// Whether the times are the device's own, or the clock's on this side of the driver.
     pub on_device: bool,
+    /// Seconds that the processor takes to hand one transform over to the device, where that can be told apart from
+    /// the transform itself: with CUDA.
+    pub launch_seconds: Option<f64>,
 }
 
 impl Measurement {
+    /// Share of a transform's time that its launch takes where nothing else takes time: what is missing is noise.
+    pub const LAUNCH_BOUND: f64 = 0.9;
+
     /// Time over that of a copy; 1 is the floor where data does not stay in cache.
     pub fn copies(&self) -> f64 {
         self.transform_seconds / self.copy_seconds
+    }
+
+    /// Whether the device waits for the processor to launch, so that the time is the launch's and not the transform's:
+    /// few and short transforms, one after the other. A copy of their data waits likewise.
+    pub fn is_launch_bound(&self) -> bool {
+        self.launch_seconds.is_some_and(|launch| launch >= Self::LAUNCH_BOUND * self.transform_seconds)
     }
 
     /// Bytes a second that a single read and write of the data come to.
@@ -187,6 +199,7 @@ impl Contest<'_> {
             buffer_sets: self.buffer_sets,
             rounds,
             on_device: self.on_device,
+            launch_seconds: None,
         })
     }
 }
@@ -261,7 +274,7 @@ fn fastest<'a>(mut copies: Vec<(&'static str, Timed<'a>)>) -> Result<(&'static s
     Ok(copies.swap_remove(best))
 }
 
-fn best_and_median(mut seconds: Vec<f64>) -> (f64, f64) {
+pub(crate) fn best_and_median(mut seconds: Vec<f64>) -> (f64, f64) {
     seconds.sort_by(f64::total_cmp);
     (seconds[0], seconds[seconds.len() / 2])
 }
@@ -332,6 +345,9 @@ mod tests {
         let measured = contest.run(Duration::ZERO).expect("nothing fails");
         assert_eq!(measured.copy_name, "fast");
         assert!((measured.copies() - 2.0).abs() < 1e-9 && measured.rounds == 5);
+        assert!(!measured.is_launch_bound(), "nothing is known of launches");
+        let launched = |seconds| Measurement { launch_seconds: Some(seconds), ..measured };
+        assert!(launched(1.9e-3).is_launch_bound() && !launched(1.7e-3).is_launch_bound());
     }
 
     #[test]

@@ -213,4 +213,5 @@ fn cuda_enqueues_on_the_callers_memory() {
     assert_eq!(again.workspace_bytes(), plan.workspace_bytes());
     let measured = plan.measure(Duration::from_millis(20)).expect("it runs");
     assert!(measured.on_device && measured.copies() > 0.1);
+    assert!(measured.launch_seconds.is_some_and(|launch| launch > 1e-7 && launch < 1e-3), "{measured:?}");
 }

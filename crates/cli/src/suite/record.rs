@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use warpfft::Measurement;
 
 use super::case::{Case, Data, Key, Width, csv_detail};
 use crate::error::CliError;
@@ -59,6 +60,8 @@ pub struct Record {
     pub us: Option<f64>,
     /// The copy's.
     pub copy_us: Option<f64>,
+    /// Time that the processor takes to launch it; not in older files.
+    pub launch_us: Option<f64>,
     /// Time to the first plan, without the disk cache.
     pub plan_ms: Option<f64>,
     /// Memory beside input and output.
@@ -121,6 +124,7 @@ impl Record {
             best_copies: None,
             us: None,
             copy_us: None,
+            launch_us: None,
             plan_ms: None,
             workspace_bytes: None,
             passes: None,
@@ -151,6 +155,13 @@ impl Record {
     /// Points of one transform.
     pub fn points(&self) -> f64 {
         self.shape.0.iter().map(|&extent| extent as f64).product()
+    }
+
+    /// Whether the time is that of its launch, in which all libraries are alike: what is between them is the machine's
+    /// processor at another moment.
+    pub fn is_launch_bound(&self) -> bool {
+        let bound = |(launch, us): (f64, f64)| launch >= Measurement::LAUNCH_BOUND * us;
+        self.launch_us.zip(self.us).is_some_and(bound)
     }
 
     /// cuFFT in copies: of this run, else of the earlier one.

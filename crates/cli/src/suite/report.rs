@@ -130,10 +130,11 @@ fn behind(measured: &[&Record]) -> String {
     if rows.is_empty() {
         return text + "Nowhere by more than 5%.\n";
     }
-    text += "| transform | ours | better peer | ours over it |\n| --- | ---: | ---: | ---: |\n";
+    text += "| transform | ours | better peer | ours over it | |\n| --- | ---: | ---: | ---: | --- |\n";
     for (ratio, record) in rows {
         let (ours, best) = (cell(record.copies), cell(best_peer(record)));
-        text += &format!("| {} | {ours} | {best} | {ratio:.2} |\n", record.key());
+        let launch = if record.is_launch_bound() { "bound by its launch" } else { "" };
+        text += &format!("| {} | {ours} | {best} | {ratio:.2} | {launch} |\n", record.key());
     }
     text
 }
@@ -185,6 +186,8 @@ mod tests {
     #[test]
     fn tables_have_means_and_what_is_behind() {
         let mut records = measured(&[1.0, 2.0, 1.0]);
+        let launched = Record { batch: 1, launch_us: Some(195.0), ..records[1].clone() };
+        records.push(launched);
         records.push(Record {
             copies: None,
             status: Status::Skipped,
@@ -194,9 +197,10 @@ mod tests {
         let text = markdown(&records);
         for words in [
             "Measured on test by version",
-            "| 1d-two-short f32 | 3 | 1.260 | 2.000 (4) |",
-            "| all | 3 | 1.260 |",
-            "| c2c f32 4 batch 16777216 | 2.000 | 0.955 | 2.10 |",
+            "| 1d-two-short f32 | 4 | 1.414 | 2.000 (4) |",
+            "| all | 4 | 1.414 |",
+            "| c2c f32 4 batch 1 | 2.000 | 0.955 | 2.10 | bound by its launch |",
+            "| c2c f32 4 batch 16777216 | 2.000 | 0.955 | 2.10 |  |",
             "1 row cannot be done yet: not yet.",
         ] {
             assert!(text.contains(words), "no '{words}' in {text}");

@@ -185,6 +185,7 @@ fn fill(
     record.best_copies = Some(rounded(measured.transform_best / measured.copy_best));
     record.us = Some(rounded(measured.transform_seconds * 1e6));
     record.copy_us = Some(rounded(measured.copy_seconds * 1e6));
+    record.launch_us = measured.launch_seconds.map(|seconds| rounded(seconds * 1e6));
     record.copy = measured.copy_name.to_owned();
     record.plan_ms = Some(rounded(plan_ms));
     record.workspace_bytes = Some(plan.workspace_bytes());

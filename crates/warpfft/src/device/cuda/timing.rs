@@ -80,15 +80,14 @@ impl Sets {
 
 /// Times a program against the fastest plain copy of its data.
 pub(super) fn measure(work: &CudaWork, timing: Timing) -> Result<Measurement, Error> {
-    let bench = Bench::new(work, timing)?;
-    bench.drained(bench.contest(work, timing.budget))
+    Bench::new(work, timing)?.beside_copies(work, timing.budget)
 }
 
 /// As [`measure`], and then the same for cuFFT.
 #[cfg(feature = "peers")]
 pub(super) fn beside_peers(work: &CudaWork, timing: Timing) -> Result<(Measurement, Vec<PeerReport>), Error> {
     let (bench, budget) = (Bench::new(work, timing)?, timing.budget);
-    let measured = bench.drained(bench.contest(work, budget * 2 / 3))?;
+    let measured = bench.beside_copies(work, budget * 2 / 3)?;
     let times = bench.drained(bench.cufft(&work.problem, budget / 3));
     Ok((measured, vec![PeerReport { library: cufft::NAME, times }]))
 }
@@ -153,6 +152,30 @@ impl<'a> Bench<'a> {
     fn job(&self) -> Job<'_> {
         let Self { context, stream, turns, workspace, filter, none, .. } = self;
         Job { context, stream, turns, workspace, filter: &filter.buffer, none }
+    }
+
+    /// The transform beside the fastest copy, and what its launches take of the processor.
+    fn beside_copies(&self, work: &CudaWork, budget: Duration) -> Result<Measurement, Error> {
+        let measured = self.drained(self.contest(work, budget))?;
+        let launch_seconds = Some(self.launching(work, measured.transform_seconds)?);
+        Ok(Measurement { launch_seconds, ..measured })
+    }
+
+    /// Seconds that the processor takes to enqueue a run that takes the device that long: the median of a few rounds,
+    /// each of few enough runs that none waits for room in the driver's queue.
+    fn launching(&self, work: &CudaWork, run_seconds: f64) -> Result<f64, Error> {
+        const ROUNDS: usize = 5;
+        const ROUND_SECONDS: f64 = 1e-3;
+        const MOST_RUNS: f64 = 100.0;
+        let runs = (ROUND_SECONDS / run_seconds.max(1e-9)).clamp(1.0, MOST_RUNS) as u32;
+        let mut enqueue = self.job().enqueue(work, &self.sets);
+        let _current = self.context.current()?;
+        let round = |_| {
+            let taken = measure::clock(runs, &mut enqueue).map(|seconds| seconds / f64::from(runs));
+            self.drained(taken)
+        };
+        let rounds = (0..ROUNDS).map(round).collect::<Result<Vec<_>, _>>()?;
+        Ok(measure::best_and_median(rounds).1)
     }
 
     fn contest(&self, work: &CudaWork, budget: Duration) -> Result<Measurement, Error> {
@@ -232,13 +255,18 @@ struct Job<'a> {
 impl<'a> Job<'a> {
     /// A program on the sets in turn.
     fn enqueued(self, work: &'a CudaWork, sets: &'a Sets) -> Timed<'a> {
-        self.timed(move || {
+        self.timed(self.enqueue(work, sets))
+    }
+
+    /// Enqueues a program on the next set; the context has to be current.
+    fn enqueue(self, work: &'a CudaWork, sets: &'a Sets) -> impl FnMut() -> Result<(), Error> + 'a {
+        move || {
             let filter = if work.problem.filter.is_some() { self.filter } else { self.none };
             let pointers = sets.pointers(self.turns.next(), [self.workspace, filter]);
             // SAFETY: the stream is this context's; every set holds what the work spans, the workspace too, and
             // all outlive the timing, which waits.
             unsafe { work.enqueue(self.stream.raw(), pointers) }
-        })
+        }
     }
 
     /// The driver's own copy.
