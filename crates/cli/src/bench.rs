@@ -122,7 +122,7 @@ struct SuiteArgs {
     csv: Option<PathBuf>,
 
     /// Go on with the rows that are not in the --csv file yet
-    #[arg(long, requires = "csv")]
+    #[arg(long, requires = "csv", conflicts_with_all = ["shapes", "compare", "report", "convolve"])]
     resume: bool,
 
     /// Seconds for all rows; each gets at most --seconds
@@ -134,15 +134,15 @@ struct SuiteArgs {
     plot: Option<PathBuf>,
 
     /// Compare two files of results; fails where the second is slower
-    #[arg(long, value_names = ["RECORD", "NEW"], num_args = 2, conflicts_with_all = ["suite", "shapes", "report", "plot"])]
+    #[arg(long, value_names = ["RECORD", "NEW"], num_args = 2, conflicts_with_all = ["suite", "shapes", "report", "plot", "csv", "peers", "only", "budget"])]
     compare: Option<Vec<PathBuf>>,
 
     /// Slower by more than this counts, like 5%
-    #[arg(long, value_name = "PERCENT", requires = "compare", default_value = "5%", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", requires = "compare", conflicts_with_all = ["shapes", "suite", "report", "convolve"], default_value = "5%", value_parser = percent)]
     tolerance: f64,
 
     /// Write a file of results as Markdown tables
-    #[arg(long, value_name = "CSV", conflicts_with_all = ["suite", "shapes"])]
+    #[arg(long, value_name = "CSV", conflicts_with_all = ["suite", "shapes", "csv", "peers", "only", "budget"])]
     report: Option<PathBuf>,
 
     /// The page to write the tables into, between its marks
@@ -239,15 +239,15 @@ impl Bench {
             ))?;
             report::line("        shape      time us    copy us  copies     GB/s   GFLOP/s     error")?;
         }
-        for shape in &self.shapes {
+        let done = self.shapes.iter().try_for_each(|shape| {
             let row = self.measure(&device, shape)?;
             if self.json {
                 rows.push(row.as_json(&device, self));
-            } else {
-                report::line(&row.as_text())?;
+                return Ok(());
             }
-        }
-        if self.json { report::json(&Value::Array(rows)) } else { Ok(()) }
+            report::line(&row.as_text())
+        });
+        report::rows(self.json, rows, done)
     }
 
     fn measure<'a>(&self, device: &Device, shape: &'a Shape) -> Result<Row<'a>, CliError> {

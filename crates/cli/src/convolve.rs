@@ -118,19 +118,27 @@ impl Convolve {
             return Err(CliError::OutputEnding { path: self.output.clone(), wanted: ".npy" });
         }
         let started = Instant::now();
-        let [image, kernel] = self.arrays()?;
+        let [mut image, mut kernel] = self.arrays()?;
         let shapes = [image.shape.clone(), kernel.shape.clone()];
+        // Two single numbers: their product, again without an axis.
+        let singles = shapes.iter().all(Vec::is_empty);
+        if singles {
+            (image.shape, kernel.shape) = (vec![1], vec![1]);
+        }
         let (image, kernel, request) = self.request(image, kernel)?;
         // Before the work, so that an unwritable place costs no time.
         let mut output = Output::create(&self.output)?;
         let read = Instant::now();
-        let (result, shape, plan, fallback) = {
+        let (result, mut shape, plan, fallback) = {
             let _progress = Progress::start("convolving", None);
             convolved(self.device.kind(), &request, &image.samples, &kernel.samples)?
         };
         let done = Instant::now();
         if let Some(reason) = &fallback {
             eprintln!("warpfft: note: the processor did the work: {reason}");
+        }
+        if singles {
+            shape.clear();
         }
         {
             let progress = Progress::start("writing", Some(result.bytes().len() as u64));
@@ -155,7 +163,7 @@ impl Convolve {
     /// What is asked of the library, which wants the larger array first where one lies within the other.
     fn request(&self, image: Array, kernel: Array) -> Result<(Array, Array, Convolution), CliError> {
         let shapes = || (image.shape.clone(), kernel.shape.clone());
-        if image.shape.len() != kernel.shape.len() || image.shape.is_empty() {
+        if image.shape.len() != kernel.shape.len() {
             let (image, kernel) = shapes();
             return Err(CliError::Ranks { image, kernel });
         }
@@ -199,7 +207,7 @@ impl Convolve {
     ) -> Result<(), CliError> {
         let (dtype, device) = (result.dtype(), plan.preparing().device());
         if self.json {
-            return report::json(&json!({
+            let about = json!({
                 "inputs": [self.image.to_string_lossy(), self.kernel.to_string_lossy()],
                 "output": self.output.to_string_lossy(),
                 "shapes": [image, kernel],
@@ -212,10 +220,11 @@ impl Convolve {
                 "device_name": device.name(),
                 "fallback": fallback.map(ToString::to_string),
                 "seconds": {"read": read, "convolve": convolve, "write": write},
-            }));
+            });
+            return report::about(&self.output, &format!("{about:#}"));
         }
         let text = |shape: &[usize]| shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
-        report::line(&format!(
+        let text = format!(
             "{} ({}) {} {} ({}): {} points on {} -> {} ({dtype})",
             self.image.display(),
             text(image),
@@ -225,7 +234,8 @@ impl Convolve {
             text(shape),
             device.name(),
             self.output.display(),
-        ))
+        );
+        report::about(&self.output, &text)
     }
 }
 

@@ -282,7 +282,7 @@ pub enum CliError {
     },
 
     /// A suite that is neither built in nor a file.
-    #[error("cannot read the suite {name}: {source}; those built in are named h200 and h200-real")]
+    #[error("cannot read the suite {name}: {source}; those built in are named h200, h200-real and h200-half")]
     Suite {
         /// As given.
         name: String,

@@ -8,6 +8,7 @@ mod engine;
 mod error;
 mod explain;
 mod fit;
+mod interrupt;
 mod io;
 mod kind;
 mod options;

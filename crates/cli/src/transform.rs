@@ -56,9 +56,11 @@ Examples:
 
 The kind of input is told by its contents, not its name:
   .npy        bool, integers, float16/32/64, bfloat16 as numbers of 2 bytes, complex64/128; C and Fortran order; either byte order
-  .wav        sample values as stored; shape (frames) for one channel, (frames, channels) for more
+  .wav        sample values as stored, those of 8 bits centred on 0; shape (frames) for one channel, (frames, channels) for more
   .png .tiff .jpeg
-              pixel values as stored; shape (height, width) if grey, (height, width, channels) if not
+              pixel values as stored, but those of fewer than 8 bits stretched to 8, palettes and print colours as RGB, and TIFFs
+              in which 0 is white turned round; the first picture of several; shape (height, width) if grey, (height, width,
+              channels) if not
 
 Exit codes: 0 done, 2 usage, 3 input, 4 device, 5 output (see warpfft --help).";
 
@@ -251,7 +253,7 @@ impl Transform {
     }
 
     fn check_names(&self) -> Result<(), CliError> {
-        if self.plot.as_ref() == Some(&self.output) {
+        if self.plot.as_ref().is_some_and(|plot| io::same_place(plot, &self.output)) {
             return Err(CliError::SameOutput { path: self.output.clone() });
         }
         for (path, wanted) in [(Some(&self.output), "npy"), (self.plot.as_ref(), "png")] {
@@ -315,14 +317,16 @@ impl Transform {
     ) -> Result<(), CliError> {
         let dtype = spectrum.samples.dtype();
         if self.json {
-            return report::json(&json!({
+            let mut stored = request.lengths.output.clone();
+            stored.extend(spectrum.samples.pairs_as_axis().then_some(2));
+            let about = json!({
                 "input": self.input.to_string_lossy(),
                 "input_kind": signal.kind,
                 "output": self.output.to_string_lossy(),
                 "plot": self.plot.as_ref().map(|path| path.to_string_lossy()),
                 "kind": self.kind.name(),
                 "shape": shape,
-                "output_shape": request.lengths.output,
+                "output_shape": stored,
                 "axes": request.axes,
                 "n": self.n,
                 "zoom": self.zoom.map(|zoom| json!({
@@ -338,14 +342,15 @@ impl Transform {
                 "device_name": spectrum.device.name(),
                 "fallback": spectrum.fallback.as_ref().map(ToString::to_string),
                 "seconds": {"read": read, "transform": transform, "write": write},
-            }));
+            });
+            return report::about(&self.output, &format!("{about:#}"));
         }
         let text = |shape: &[usize]| shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
         let becomes = match &request.lengths.output {
             same if same == shape => String::new(),
             other => format!(" to {}", text(other)),
         };
-        report::line(&format!(
+        let text = format!(
             "{} ({}): {} points{becomes}, {} along axes {:?} on {} -> {} ({dtype})",
             self.input.display(),
             signal.kind,
@@ -354,9 +359,10 @@ impl Transform {
             request.axes,
             spectrum.device.name(),
             self.output.display(),
-        ))?;
+        );
+        report::about(&self.output, &text)?;
         match &self.plot {
-            Some(path) => report::line(&format!("plot -> {}", path.display())),
+            Some(path) => report::about(&self.output, &format!("plot -> {}", path.display())),
             None => Ok(()),
         }
     }

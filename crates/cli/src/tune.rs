@@ -13,8 +13,8 @@ use crate::error::CliError;
 use crate::options::{BatchArgs, DeviceArg, Shape, size};
 use crate::packed::Packed;
 use crate::progress::Progress;
-use crate::report;
-use crate::suite::{Case, chosen, interrupt};
+use crate::suite::{Case, chosen};
+use crate::{interrupt, report};
 
 /// What `tune` takes.
 #[derive(Debug, Args)]
@@ -50,8 +50,8 @@ pub struct Tune {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_workspace: Option<u64>,
 
-    /// Tune the rows of a suite: h200, h200-real, or a file
-    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["shapes", "kind", "batch", "precision", "in_place", "max_workspace"])]
+    /// Tune the rows of a suite: h200, h200-real, h200-half, or a file
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["shapes", "kind", "batch", "precision", "storage", "in_place", "max_workspace"])]
     suite: Option<String>,
 
     /// Only rows with all these words, as for bench

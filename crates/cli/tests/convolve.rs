@@ -79,6 +79,10 @@ fn complex_numbers_and_fortran_order() {
     bench.succeeds(&["convolve", "a.npy", "b.npy", "-o", "c.npy", "--correlate", "--device", "cpu"]);
     let (_, got) = read_complex(&bench.path("c.npy"));
     assert!(distance(&got, &[(2.0, 4.0), (8.0, -3.0), (-1.0, -3.0)]) < 1e-6, "{got:?}");
+    // Single numbers: their product, with no axis either.
+    bench.file("x.npy", &npy("'<f8'", false, "()", &3.0_f64.to_le_bytes()));
+    bench.succeeds(&["convolve", "x.npy", "x.npy", "-o", "p.npy", "--device", "cpu"]);
+    assert_eq!(read_real(&bench.path("p.npy")), ("<f8", "()".to_owned(), vec![(9.0, 0.0)]));
     // The same picture in both orders.
     bench.file("f.npy", &npy("'<f4'", true, "(2, 3)", &bytes(&[1.0, 4.0, 2.0, 5.0, 3.0, 6.0])));
     bench.file("c.npy", &npy("'<f4'", false, "(2, 3)", &bytes(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])));

@@ -212,6 +212,31 @@ fn damaged_recordings_and_pictures() {
 }
 
 #[test]
+fn options_of_another_command_line() {
+    let bench = Bench::new();
+    bench.file("s.csv", b"kind,precision,shape,batch\nc2c,f32,64,1\n");
+    for args in [
+        "bench --convolve 64:5 --storage f16",
+        "bench --convolve 64:5 --plot c.png",
+        "bench --convolve 64:5 --csv c.csv",
+        "bench 64 --mode valid",
+        "bench 64 --complex",
+        "bench 64 --kernels 3",
+        "bench 64 --resume",
+        "bench 64 --tolerance 3%",
+        "bench --suite s.csv --kernels 3",
+        "bench --report o.csv --csv y.csv",
+        "tune --suite s.csv --storage f64",
+    ] {
+        let run = bench.run(&args.split(' ').collect::<Vec<_>>());
+        let (_, err) = support::texts(&run);
+        assert_eq!(run.status.code(), Some(2), "{args}: {err}");
+        assert!(err.contains("cannot be used with"), "{args}: {err}");
+    }
+    bench.fails(2, &["bench", "--convolve", "5:64", "--mode", "valid", "--device", "cpu"], &["64"]);
+}
+
+#[test]
 fn commands_that_make_no_sense() {
     let bench = Bench::new();
     bench.fails(2, &["explain", "1024", "--limits", "h300"], &["h300", "h200", "webgpu-min"]);

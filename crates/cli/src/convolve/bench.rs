@@ -17,19 +17,22 @@ use crate::report;
 pub struct ConvolveArgs {
     /// Measure convolutions: lengths of the image and, behind a colon, of the kernel, like 8192:129 or 1024x1024:15x15;
     /// behind another colon those of the blocks, if not the best, 0: not to cut it
-    #[arg(long, value_name = "SHAPE:KERNEL[:BLOCK]", conflicts_with_all = ["shapes", "suite", "compare", "report", "kind", "in_place", "max_workspace"])]
+    #[arg(long, value_name = "SHAPE:KERNEL[:BLOCK]", conflicts_with_all = [
+        "shapes", "suite", "compare", "report", "kind", "storage", "in_place", "max_workspace", "csv", "plot", "peers", "only", "budget",
+    ])]
     convolve: Vec<Pair>,
 
     /// Which part of the convolution
-    #[arg(long, value_enum, requires = "convolve", default_value_t = ModeArg::Same)]
+    // Where what is required conflicts with what is given, clap does not ask for it: so conflicts are named too.
+    #[arg(long, value_enum, requires = "convolve", conflicts_with_all = ["shapes", "suite", "compare", "report"], default_value_t = ModeArg::Same)]
     mode: ModeArg,
 
     /// Complex images and kernels, not real ones
-    #[arg(long, requires = "convolve")]
+    #[arg(long, requires = "convolve", conflicts_with_all = ["shapes", "suite", "compare", "report"])]
     complex: bool,
 
     /// So many kernels meet every image
-    #[arg(long, requires = "convolve", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    #[arg(long, requires = "convolve", conflicts_with_all = ["shapes", "suite", "compare", "report"], default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     kernels: u64,
 }
 
@@ -100,7 +103,7 @@ impl ConvolveArgs {
                 "            image:kernel        padded passes     time us    copy us  copies     GB/s     error",
             )?;
         }
-        for Pair([image, kernel], block) in &self.convolve {
+        let done = self.convolve.iter().try_for_each(|Pair([image, kernel], block)| {
             let _progress = Progress::start("measuring", None);
             let request = Convolution::new(image.0.clone(), kernel.0.clone())
                 .mode(self.mode.mode())
@@ -127,11 +130,11 @@ impl ConvolveArgs {
             };
             if as_json {
                 rows.push(row.as_json(device, asked.batch));
-            } else {
-                report::line(&row.as_text())?;
+                return Ok(());
             }
-        }
-        if as_json { report::json(&Value::Array(rows)) } else { Ok(()) }
+            report::line(&row.as_text())
+        });
+        report::rows(as_json, rows, done)
     }
 }
 

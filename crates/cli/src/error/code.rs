@@ -67,7 +67,9 @@ impl CliError {
                 | warpfft::core::Error::Convolution { .. },
             )
             | Self::Device(warpfft::Error::Core(
-                warpfft::core::Error::Strategy { .. } | warpfft::core::Error::StrategyOnProcessor { .. },
+                warpfft::core::Error::Strategy { .. }
+                | warpfft::core::Error::StrategyOnProcessor { .. }
+                | warpfft::core::Error::Convolution { .. },
             )) => USAGE,
             Self::WrongResult { .. } | Self::TooSlow { .. } | Self::Device(_) | Self::Core(_) => DEVICE,
             Self::Write { .. } | Self::OutputIsFolder { .. } | Self::Draw { .. } | Self::Stdout(_) => OUTPUT,

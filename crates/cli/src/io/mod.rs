@@ -4,6 +4,7 @@ mod npy;
 mod npy_header;
 mod output;
 mod picture;
+mod riff;
 mod samples;
 mod tiff;
 mod wav;
@@ -18,7 +19,7 @@ use crate::error::CliError;
 use crate::progress::Progress;
 
 pub use npy::write as write_npy;
-pub use output::Output;
+pub use output::{Output, is_stdout, same_place};
 pub(crate) use samples::each;
 pub use samples::{Kept, Samples};
 
@@ -134,6 +135,13 @@ fn guess(start: &[u8]) -> &'static str {
         [b'G', b'I', b'F', b'8', ..] | [b'B', b'M', ..] => "a picture of another kind (convert it to .png)",
         [0x89, b'H', b'D', b'F', ..] => "an HDF5 file (save its array as .npy)",
         _ => "of no known kind",
+    }
+}
+
+/// Says so where a file has more pictures than the one that is read.
+fn only_the_first(path: &Path, more: bool) {
+    if more {
+        eprintln!("warpfft: note: {} has more than one picture; the first is read", path.display());
     }
 }
 

@@ -1,5 +1,6 @@
 //! Files that appear whole or not at all: written beside their place under another name, forced to the disk,
-//! then renamed. What is no regular file (a pipe, a device) is written directly, since it cannot be replaced.
+//! then renamed. What is no regular file (a pipe, a device) is written directly, since it cannot be replaced; so is what
+//! stands behind the standard output, which others write to as well.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -8,20 +9,27 @@ use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 
 use crate::error::CliError;
+use crate::interrupt::Unfinished;
 
-/// An output that is being written. Dropped before [`Output::commit`], it leaves nothing behind.
+/// An output that is being written. Dropped before [`Output::commit`], or interrupted, it leaves nothing behind.
 pub struct Output {
     path: PathBuf,
     file: BufWriter<File>,
     /// The name beside the place, and the place itself with symbolic links followed.
     pending: Option<(TempPath, PathBuf)>,
     existed: bool,
+    /// Takes the file under its other name away when the user interrupts.
+    _unfinished: Option<Unfinished>,
 }
 
 impl Output {
     /// Begins to write: finds out early whether the place can be written.
     pub fn create(path: &Path) -> Result<Self, CliError> {
         let failed = |source, existed| CliError::Write { path: path.into(), source, existed };
+        if let Some(stdout) = standard(path) {
+            let file = stdout.map_err(|error| failed(error, false))?;
+            return Ok(Self::direct(path, file));
+        }
         let metadata = match fs::metadata(path) {
             Ok(metadata) => Some(metadata),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -36,14 +44,29 @@ impl Output {
         }
         if metadata.as_ref().is_some_and(|metadata| !metadata.is_file()) {
             let file = OpenOptions::new().write(true).open(path).map_err(|error| failed(error, true))?;
-            return Ok(Self { path: path.into(), file: buffered(file), pending: None, existed });
+            return Ok(Self::direct(path, file));
         }
-        let target =
-            if existed { fs::canonicalize(path).map_err(|error| failed(error, true))? } else { path.into() };
+        let target = place(path, existed).map_err(|error| failed(error, existed))?;
+        if existed {
+            // A file may be renamed over where it must not be written: who protected it does not want that.
+            OpenOptions::new().write(true).open(&target).map_err(|error| failed(error, true))?;
+        }
         let temporary = beside(&target, metadata.map(|metadata| metadata.permissions()))
             .map_err(|error| failed(error, existed))?;
         let (file, pending) = temporary.into_parts();
-        Ok(Self { path: path.into(), file: buffered(file), pending: Some((pending, target)), existed })
+        let unfinished = Unfinished::new(&pending);
+        Ok(Self {
+            path: path.into(),
+            file: buffered(file),
+            pending: Some((pending, target)),
+            existed,
+            _unfinished: Some(unfinished),
+        })
+    }
+
+    /// What is written as it stands.
+    fn direct(path: &Path, file: File) -> Self {
+        Self { path: path.into(), file: buffered(file), pending: None, existed: false, _unfinished: None }
     }
 
     /// Writes through a function.
@@ -78,6 +101,43 @@ impl Output {
             existed: self.existed && self.pending.is_some(),
         }
     }
+}
+
+/// The standard output, where a path names it. Opened by its path, a file behind it would be written from its start, whatever
+/// stands there.
+fn standard(path: &Path) -> Option<io::Result<File>> {
+    const NAMES: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+    #[cfg(unix)]
+    if NAMES.iter().any(|name| Path::new(name) == path) {
+        use std::os::fd::AsFd;
+        return Some(io::stdout().as_fd().try_clone_to_owned().map(File::from));
+    }
+    None
+}
+
+/// Whether a path names the standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    standard(path).is_some()
+}
+
+/// Where the file itself is to be: a link stays one, also where it points to nothing yet.
+fn place(path: &Path, existed: bool) -> io::Result<PathBuf> {
+    if existed {
+        return fs::canonicalize(path);
+    }
+    match fs::read_link(path) {
+        Ok(target) => Ok(folder_of(path).join(target)),
+        Err(_) => Ok(path.into()),
+    }
+}
+
+/// Whether two names are of one file, also before there is one.
+pub fn same_place(a: &Path, b: &Path) -> bool {
+    let full = |path: &Path| {
+        let place = place(path, path.exists()).ok()?;
+        Some(fs::canonicalize(folder_of(&place)).ok()?.join(place.file_name()?))
+    };
+    a == b || full(a).zip(full(b)).is_some_and(|(a, b)| a == b)
 }
 
 /// An error without the temporary name that libraries add: it means nothing to the user.

@@ -187,6 +187,11 @@ impl Samples {
         if self.is_real() { self.storage().real_bytes() } else { self.storage().complex_bytes() }
     }
 
+    /// Whether files keep each number as two along one more axis, for want of a complex type.
+    pub fn pairs_as_axis(&self) -> bool {
+        !self.is_real() && matches!(self.storage(), Storage::F16 | Storage::Bf16)
+    }
+
     /// numpy's name for their type, or what they are where it has none.
     pub fn dtype(&self) -> String {
         match (self.storage(), self.is_real()) {

@@ -27,6 +27,7 @@ pub fn read(mut source: Source<'_>, start: &[u8], keep: Keep) -> Result<Signal, 
     };
     let (width, height) = decoder.dimensions().map_err(|error| source.malformed("TIFF", error))?;
     let values = decoder.read_image().map_err(|error| source.malformed("TIFF", error))?;
+    super::only_the_first(source.path, decoder.more_images());
     let samples = convert(&values, keep)?;
     let extents = [height as usize, width as usize, channels];
     if samples.len() as u128 != extents.iter().map(|&extent| extent as u128).product() {

@@ -7,11 +7,12 @@ use hound::{SampleFormat, WavReader};
 use num_complex::Complex;
 use warpfft::core::problem::Storage;
 
-use super::{Keep, Samples, Signal, Source, packed_strides};
+use super::{Keep, Samples, Signal, Source, packed_strides, riff};
 use crate::error::CliError;
 
 /// Reads a recording whose first bytes have been taken already.
-pub fn read(source: Source<'_>, start: &[u8], keep: Keep) -> Result<Signal, CliError> {
+pub fn read(mut source: Source<'_>, start: &[u8], keep: Keep) -> Result<Signal, CliError> {
+    let start = riff::head(&mut source, start)?;
     let Source { reader, path, length } = source;
     let refused = |error: hound::Error, promised: u64, got: u64| match error {
         hound::Error::IoError(error) if promised > got => {

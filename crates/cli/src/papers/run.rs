@@ -13,9 +13,9 @@ use super::published;
 use super::results::{Gap, Results};
 use super::scale::{Scale, coarse_to_fine};
 use crate::error::CliError;
+use crate::interrupt;
 use crate::progress::Progress;
 use crate::report;
-use crate::suite::interrupt;
 
 /// What to run and where to put it.
 pub struct Options<'a> {

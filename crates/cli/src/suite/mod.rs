@@ -3,7 +3,6 @@
 
 mod case;
 mod compare;
-pub mod interrupt;
 mod mean;
 mod record;
 mod report;

@@ -180,7 +180,8 @@ pub fn read(path: &Path) -> Result<Vec<Record>, CliError> {
     let failed = |source| CliError::Read { path: path.into(), source };
     let mut text = String::new();
     File::open(path).and_then(|mut file| file.read_to_string(&mut text)).map_err(failed)?;
-    parse(path, whole_lines(&text))
+    // A last line without an end is whole where it has all columns: an editor may have left the end out.
+    parse(path, &text).or_else(|_| parse(path, whole_lines(&text)))
 }
 
 /// The text up to the end of its last whole line: a run that was killed may have left a part of one.
@@ -191,11 +192,15 @@ fn whole_lines(text: &str) -> &str {
 fn parse(path: &Path, text: &str) -> Result<Vec<Record>, CliError> {
     let mut records: Vec<Record> = Vec::new();
     for record in csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes()).deserialize() {
-        let record: Record = record.map_err(|error| CliError::Malformed {
-            path: path.into(),
-            kind: "results",
-            detail: csv_detail(&error),
-        })?;
+        let malformed = |detail| CliError::Malformed { path: path.into(), kind: "results", detail };
+        let record: Record = record.map_err(|error| malformed(csv_detail(&error)))?;
+        let figures = [record.copies, record.best_copies, record.us, record.copy_us];
+        if figures.iter().flatten().any(|figure| !(figure.is_finite() && *figure > 0.0)) {
+            return Err(malformed(format!(
+                "{} has a time or a ratio that is no positive number",
+                record.key()
+            )));
+        }
         records.retain(|earlier| earlier.key() != record.key());
         records.push(record);
     }
@@ -303,6 +308,12 @@ pub mod tests {
         assert_eq!(read(&path).unwrap(), records);
         assert!(matches!(Writer::open(&path, false), Err(CliError::ResultsExist { .. })));
         let text = std::fs::read(&path).unwrap();
+        std::fs::write(&path, text.trim_ascii_end()).unwrap();
+        assert_eq!(read(&path).unwrap(), records, "whole but for its end");
+        let nothing = String::from_utf8(text.clone()).unwrap().replacen(",1.5,", ",NaN,", 1);
+        std::fs::write(&path, nothing).unwrap();
+        let refused = read(&path).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(refused.contains("c2c f32 4 batch") && refused.contains("no positive number"), "{refused}");
         std::fs::write(&path, &text[..text.len() - 7]).unwrap();
         let (mut writer, before) = Writer::open(&path, true).unwrap();
         assert_eq!(before, records[..2]);

@@ -22,7 +22,7 @@ pub fn report(csv: &Path, into: Option<&Path>, plot: Option<&Path>) -> Result<()
         return Err(CliError::NothingMeasured { path: csv.into() });
     }
     if let Some(plot) = plot {
-        draw(plot, &records)?;
+        draw(Output::create(plot)?, &records)?;
     }
     let tables = markdown(&records);
     let Some(page) = into else { return out::line(tables.trim_end()) };
@@ -39,10 +39,16 @@ pub fn report(csv: &Path, into: Option<&Path>, plot: Option<&Path>) -> Result<()
     output.commit()
 }
 
-/// A drawing, as its page names it: by the way from the page's folder where it lies below.
+/// A drawing, as its page names it: by the way from the page's folder, but where only the drawing was named from the root.
 fn picture(page: &Path, plot: &Path) -> String {
     let folder = page.parent().unwrap_or(Path::new(""));
-    let way = plot.strip_prefix(folder).unwrap_or(plot);
+    let alike = plot.is_relative() || page.is_absolute();
+    let absolute = |path: &Path| {
+        std::path::absolute(if path.as_os_str().is_empty() { Path::new(".") } else { path }).ok()
+    };
+    let way = absolute(plot).zip(absolute(folder)).filter(|_| alike);
+    let way =
+        way.and_then(|(plot, folder)| pathdiff::diff_paths(plot, folder)).unwrap_or_else(|| plot.into());
     format!("![Copies over the points of a transform, by precision and rank]({})\n\n", way.display())
 }
 
@@ -180,6 +186,9 @@ mod tests {
         let named = |page: &str, plot: &str| picture(Path::new(page), Path::new(plot));
         assert!(named("docs/page.md", "docs/pictures/p.png").ends_with("(pictures/p.png)\n\n"));
         assert!(named("page.md", "p.png").ends_with("(p.png)\n\n"));
+        assert!(named("docs/notes/page.md", "docs/pictures/p.png").ends_with("(../pictures/p.png)\n\n"));
+        assert!(named("./sub/page.md", "sub/pics/p.png").ends_with("(pics/p.png)\n\n"));
+        assert!(named("/tmp/sub/page.md", "/tmp/p.png").ends_with("(../p.png)\n\n"));
         assert!(named("docs/page.md", "/tmp/p.png").ends_with("(/tmp/p.png)\n\n"));
     }
 

@@ -8,12 +8,11 @@ use warpfft::peers::{self, PeerReport};
 use warpfft::{Device, DeviceKind, Error, Timing};
 
 use super::case::{self, Case, Data};
-use super::interrupt;
 use super::record::{Planned, Record, Status, Writer, rounded};
 use crate::error::CliError;
 use crate::io::Output;
 use crate::packed::Kind;
-use crate::{plot, report};
+use crate::{interrupt, plot, report};
 
 /// What to run and where to put it.
 pub struct Options<'a> {
@@ -66,6 +65,8 @@ pub fn run(options: &Options<'_>) -> Result<(), CliError> {
         let path = options.csv.map_or_else(PathBuf::new, PathBuf::from);
         return Err(CliError::OtherDevice { path, there: other.device.clone(), here: device.name().into() });
     }
+    // Before any row is measured: a drawing that cannot be written costs no time.
+    let plot = options.plot.map(Output::create).transpose()?;
     let done = |case: &Case| {
         records.iter().any(|record| record.key() == case.key() && record.status != Status::Failed)
     };
@@ -90,8 +91,8 @@ pub fn run(options: &Options<'_>) -> Result<(), CliError> {
         }
         left -= 1;
     }
-    if let Some(path) = options.plot {
-        draw(path, &records)?;
+    if let Some(plot) = plot {
+        draw(plot, &records)?;
     }
     if left > 0 {
         return Err(CliError::Interrupted { left, kept: options.csv.is_some() });
@@ -100,8 +101,7 @@ pub fn run(options: &Options<'_>) -> Result<(), CliError> {
 }
 
 /// Draws results into a file.
-pub fn draw(path: &Path, records: &[Record]) -> Result<(), CliError> {
-    let mut output = Output::create(path)?;
+pub fn draw(mut output: Output, records: &[Record]) -> Result<(), CliError> {
     let png = plot::copies::draw(records)?;
     output.write(|file| file.write_all(&png))?;
     output.commit()

@@ -57,14 +57,27 @@ fn failed(path: &Path, error: &io::Error, written: bool) -> Error {
 }
 
 pub(super) fn read(path: &Path) -> Result<String, Error> {
-    fs::read_to_string(path).map_err(|error| failed(path, &error, false))
+    utf8(path, fs::read(path).map_err(|error| failed(path, &error, false))?)
+}
+
+fn utf8(path: &Path, bytes: Vec<u8>) -> Result<String, Error> {
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        Error::Wisdom { path: path.display().to_string(), line, detail: "it is not UTF-8 text".into() }
+    })
 }
 
 /// Changes a file while nobody else does.
 pub(super) fn update(path: &Path, change: impl FnOnce(&mut Wisdom)) -> Result<(), Error> {
     let _lock = lock(path).map_err(|error| failed(path, &error, true))?;
-    let mut wisdom = match fs::read_to_string(path) {
-        Ok(text) => Wisdom::parse(&text, &path.display().to_string())?,
+    // A pipe or a device could be read without an end, and is not replaced.
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        let reason = io::Error::new(ErrorKind::InvalidInput, "it is no regular file; give the name of one");
+        return Err(failed(path, &reason, true));
+    }
+    let mut wisdom = match fs::read(path) {
+        Ok(bytes) => Wisdom::parse(&utf8(path, bytes)?, &path.display().to_string())?,
         Err(error) if error.kind() == ErrorKind::NotFound => Wisdom::new(),
         Err(error) => return Err(failed(path, &error, true)),
     };
@@ -97,8 +110,14 @@ fn lock_place(whole: &Path) -> PathBuf {
 }
 
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays one: what it leads to is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    // A link stays one: what it leads to is replaced, or made.
+    let target = fs::canonicalize(path)
+        .or_else(|_| fs::read_link(path).map(|target| folder_of(path).join(target)))
+        .unwrap_or_else(|_| path.to_owned());
+    if target.exists() {
+        // What is protected could be renamed over all the same.
+        File::options().write(true).open(&target)?;
+    }
     let mut file =
         tempfile::Builder::new().prefix(".warpfft-").suffix(".part").tempfile_in(folder_of(&target))?;
     file.write_all(text.as_bytes())?;

@@ -205,6 +205,27 @@ fn a_bad_file_is_named_with_its_line_and_stays_as_it_is() {
         assert!(matches!(refused, Err(Error::Wisdom { .. })), "{refused:?}");
         assert_eq!(std::fs::read_to_string(&path).expect("it is there"), text);
     }
+    std::fs::write(&path, [good.lines().next().expect("a line").as_bytes(), b"\n\xff"].concat())
+        .expect("ours");
+    for refused in [Wisdom::load(&path).map(drop), wisdom(&[]).save(&path)] {
+        assert!(
+            matches!(&refused, Err(Error::Wisdom { line: 2, detail, .. }) if detail.contains("UTF-8")),
+            "{refused:?}"
+        );
+    }
+    // What has no end is not read, and what is no file is not replaced.
+    #[cfg(unix)]
+    {
+        let refused = wisdom(&[]).save(std::path::Path::new("/dev/zero"));
+        assert!(
+            matches!(&refused, Err(Error::WisdomFile { reason, .. }) if reason.contains("no regular file")),
+            "{refused:?}"
+        );
+        let link = path.with_file_name("link.json");
+        std::os::unix::fs::symlink("new.json", &link).expect("the folder is ours");
+        wisdom(&[entry("b", 64, 0)]).save(&link).expect("a link to nothing yet");
+        assert!(link.is_symlink() && path.with_file_name("new.json").is_file());
+    }
     let absent = Wisdom::load(&path.with_file_name("absent.json"));
     assert!(matches!(absent, Err(Error::WisdomFile { .. })), "{absent:?}");
     let nowhere = wisdom(&[]).save(&path.join("below").join("a.json"));
