@@ -12,9 +12,11 @@ use crate::target::Limits;
 
 mod link;
 mod stand_in;
+mod table;
 
 pub(crate) use link::Link;
 pub use stand_in::{SHORT_ENOUGH, brief, can_stand_in, looped, searched, stand_in};
+pub use table::{Numbers, Table};
 
 /// What a kernel's buffer is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,28 +45,6 @@ pub struct Launch {
     pub kernel: usize,
     /// One for each of the kernel's buffers, in order.
     pub bindings: Vec<Binding>,
-}
-
-/// Constant data that kernels read, made on the host in f64 and rounded once.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Table {
-    /// f32 numbers.
-    F32(Vec<f32>),
-    /// f64 numbers.
-    F64(Vec<f64>),
-    /// Indices.
-    U32(Vec<u32>),
-}
-
-impl Table {
-    /// Bytes of the table.
-    pub fn bytes(&self) -> u64 {
-        (match self {
-            Self::F32(v) => v.len() * 4,
-            Self::F64(v) => v.len() * 8,
-            Self::U32(v) => v.len() * 4,
-        }) as u64
-    }
 }
 
 /// A compiled problem: what a device loads and launches.

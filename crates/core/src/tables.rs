@@ -9,10 +9,10 @@ use crate::math::dd::Cdd;
 use crate::math::{chirp, double_single, index, spread, twiddle};
 use crate::pass::{Coordinate, PartKind, TableKind};
 use crate::problem::{Band, Precision};
-use crate::program::Table;
+use crate::program::Numbers;
 
 /// The table's numbers in the device's precision, real and imaginary parts in turn.
-pub fn build(kind: TableKind, precision: Precision) -> Table {
+pub fn build(kind: TableKind, precision: Precision) -> Numbers {
     if let TableKind::Places { parts, output, rows: [rows, row], next } = kind {
         let places = places(&parts, output);
         let mut all: Vec<u32> =
@@ -22,14 +22,14 @@ pub fn build(kind: TableKind, precision: Precision) -> Table {
             let half = all.len() / 2;
             all[half..].iter_mut().for_each(|place| *place += next);
         }
-        return Table::U32(all);
+        return Numbers::U32(all);
     }
     let values = values(kind);
     let reals = values.iter().flat_map(|&(re, im)| [re, im]);
     match precision {
-        Precision::F32 => Table::F32(reals.map(|x| x as f32).collect()),
-        Precision::F64 => Table::F64(reals.collect()),
-        Precision::DoubleSingle => Table::F32(reals.flat_map(double_single::split).collect()),
+        Precision::F32 => Numbers::F32(reals.map(|x| x as f32).collect()),
+        Precision::F64 => Numbers::F64(reals.collect()),
+        Precision::DoubleSingle => Numbers::F32(reals.flat_map(double_single::split).collect()),
     }
 }
 
@@ -214,6 +214,7 @@ mod tests {
 
     #[test]
     fn a_table_has_the_entries_that_it_says() {
+        let band = Band::between(9, 0.1, 0.3, 11, false);
         let kinds = [
             TableKind::Stage { radix: 7, done: 15, powers: Powers::Tree },
             TableKind::Stage { radix: 31, done: 2, powers: Powers::First },
@@ -223,10 +224,20 @@ mod tests {
             TableKind::ChirpSpectrum { n: 37, m: 81, centre: 0 },
             TableKind::ChirpOfHalves { n: 37, m: 40 },
             TableKind::SpectrumOfHalves { n: 37, m: 40, centre: 3 },
+            TableKind::ShiftedRoots { modulus: 1000, first: 3, step: 26, len: 40 },
+            TableKind::RaderSpectrum { p: 7, radices: [3, 2, 1, 1, 1, 1, 1, 1] },
+            TableKind::ChirpRows { n: 37, m: 80, radices: [4, 2, 1, 1, 1, 1, 1, 1] },
+            TableKind::BandIn { band },
+            TableKind::BandOut { band },
+            TableKind::BandSpectrum { band, m: 24, centre: 5 },
+            TableKind::BandRows { band, m: 24, radices: [4, 2, 1, 1, 1, 1, 1, 1] },
         ];
         for kind in kinds {
             assert_eq!(build(kind, Precision::F32).bytes(), 8 * kind.len(), "{kind:?}");
             assert_eq!(build(kind, Precision::F64).bytes(), 16 * kind.len(), "{kind:?}");
+            for precision in [Precision::F32, Precision::F64, Precision::DoubleSingle] {
+                assert_eq!(build(kind, precision).bytes(), kind.bytes(precision), "{kind:?}");
+            }
             assert!(!kind.is_empty());
         }
     }
@@ -240,15 +251,16 @@ mod tests {
         for output in [false, true] {
             let [one, two] = [0, 9].map(|next| {
                 let kind = TableKind::Places { parts, output, rows: [1, 0], next };
-                let Table::U32(places) = build(kind, Precision::F32) else { panic!("places are integers") };
+                let Numbers::U32(places) = build(kind, Precision::F32) else { panic!("places are integers") };
                 assert_eq!(places.len() as u64, kind.len());
+                assert_eq!(kind.bytes(Precision::F64), 4 * kind.len());
                 places
             });
             let wanted: Vec<u32> = one.iter().copied().chain(one.iter().map(|place| place + 9)).collect();
             assert_eq!(two, wanted);
         }
         let kind = TableKind::Places { parts, output: false, rows: [2, 30], next: 0 };
-        let Table::U32(rows) = build(kind, Precision::F32) else { panic!("places are integers") };
+        let Numbers::U32(rows) = build(kind, Precision::F32) else { panic!("places are integers") };
         let one = places(&parts, false);
         assert_eq!(rows.len() as u64, kind.len());
         assert!((0..14).all(|index| rows[index] == one[index / 2] + [0, 30][index % 2]));

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::time::{Duration, Instant};
+
 use common::{Case, build, limits::small};
 use warpfft_core::explain::{Cause, Explanation, explain};
 use warpfft_core::problem::{Dim, Format, Precision, Problem, RealKind, Storage};
@@ -146,4 +148,17 @@ fn an_open_number_of_transforms_is_told_with_what_each_launch_runs() {
     assert_eq!(of(&build(Fft::new([64]).batch(1000))).any_batch, None);
     let double = build(Fft::new([64, 64]).batch(7).any_batch().precision(Precision::F64));
     assert!(of(&double).any_batch.is_some_and(|open| open.launches.len() > 1));
+}
+
+/// Twelve gigabytes and a minute would go into the tables of a plan that nobody runs.
+#[test]
+fn a_long_prime_is_explained_by_the_sizes_of_its_tables() {
+    let started = Instant::now();
+    let compiled = Compiled::of(&build(Fft::new([100_000_007])), &Limits::h200()).expect("it has a plan");
+    let explanation = Explanation::of(&compiled, &Limits::h200());
+    // The chirp, and its spectrum of at least twice the points, in pairs of f32.
+    assert!(explanation.table_bytes > 8 * 3 * 100_000_007, "{explanation}");
+    let tables = &compiled.program.tables;
+    assert!(tables.iter().all(|table| table.bytes_to_make() > table.bytes()), "none was made");
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }

@@ -8,7 +8,7 @@ use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Options, simulate_wit
 use warpfft_core::math::twiddle::root;
 use warpfft_core::pass::{Array, Pass, PassDim};
 use warpfft_core::problem::{Direction, Precision, Problem};
-use warpfft_core::program::{Binding, Compiled, Table};
+use warpfft_core::program::{Binding, Compiled, Numbers, Table};
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
@@ -60,6 +60,15 @@ fn expected(pass: &Pass, address: u64) -> C64 {
     sum * twiddle * pass.scale
 }
 
+/// A table as kernels read it.
+fn filled(table: &Table) -> GlobalBuffer {
+    GlobalBuffer::initialised(match table.numbers().expect("there is room") {
+        Numbers::F32(v) => Memory::F32(v.clone()),
+        Numbers::F64(v) => Memory::F64(v.clone()),
+        Numbers::U32(v) => Memory::U32(v.clone()),
+    })
+}
+
 /// Runs the first, a middle and the last tile of every pass.
 fn check(problem: &Problem) {
     let limits = Limits::h200();
@@ -73,11 +82,7 @@ fn check(problem: &Problem) {
         let kernel = &compiled.program.kernels[launch.kernel];
         let mut buffers: Vec<GlobalBuffer> = (launch.bindings.iter())
             .map(|&binding| match binding {
-                Binding::Table(i) => GlobalBuffer::initialised(match &compiled.program.tables[i as usize] {
-                    Table::F32(v) => Memory::F32(v.clone()),
-                    Table::F64(v) => Memory::F64(v.clone()),
-                    Table::U32(v) => Memory::U32(v.clone()),
-                }),
+                Binding::Table(i) => filled(&compiled.program.tables[i as usize]),
                 _ => GlobalBuffer::sparse(elem, noise).expect("a real type"),
             })
             .collect();
@@ -150,11 +155,7 @@ fn rows_with_images_beyond_32_bits() {
     let launch = &compiled.program.launches[part.launch];
     let kernel = &compiled.program.kernels[launch.kernel];
     let buffer = |&binding: &Binding| match binding {
-        Binding::Table(i) => GlobalBuffer::initialised(match &compiled.program.tables[i as usize] {
-            Table::F32(v) => Memory::F32(v.clone()),
-            Table::F64(v) => Memory::F64(v.clone()),
-            Table::U32(v) => Memory::U32(v.clone()),
-        }),
+        Binding::Table(i) => filled(&compiled.program.tables[i as usize]),
         _ => GlobalBuffer::sparse(Type::F32, noise).expect("a real type"),
     };
     let mut buffers: Vec<GlobalBuffer> = launch.bindings.iter().map(buffer).collect();

@@ -16,7 +16,6 @@ use warpfft_core::problem::{Precision, Problem};
 use warpfft_core::program::{Binding, Compiled, Launch, Program, Table};
 use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
-use warpfft_core::tables::build;
 use warpfft_core::target::Limits;
 
 /// A device that holds 128 points a block in single precision.
@@ -135,7 +134,7 @@ fn clustered(compiled: &Compiled, cluster: u32, limits: &Limits) -> (Program, us
         program.launches.push(Launch { kernel: program.kernels.len(), bindings: bindings.collect() });
         program.kernels.push(optimise(lowered.kernel, limits).expect("it is legal"));
     }
-    program.tables = kinds.iter().map(|&kind| build(kind, program.problem.precision)).collect();
+    program.tables = kinds.iter().map(|&kind| Table::of(kind, program.problem.precision)).collect();
     (program, clusters)
 }
 

@@ -115,13 +115,7 @@ impl ConvolutionPlan {
     ///
     /// The array is too short or of another format, there is no memory, or the device failed.
     pub fn prepare<'a, T: Real>(&self, kernels: impl Into<Planes<'a, T>>) -> Result<Spectrum<T>, Error> {
-        let elements = self.elements[2];
-        let bytes = elements.saturating_mul(size_of::<Complex<T>>() as u64);
-        room::host_memory(bytes)?;
-        let mut factors: Vec<Complex<T>> = Vec::new();
-        let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
-        factors.try_reserve_exact(elements as usize).map_err(full)?;
-        factors.resize(elements as usize, Complex::default());
+        let mut factors: Vec<Complex<T>> = room::zeros(self.elements[2], "processor")?;
         let kernels: Planes<'_, T> = kernels.into();
         self.prepare.run_host(kernels, &mut factors)?;
         Ok(Spectrum { factors, padded: self.convolved.padded.clone() })

@@ -1,6 +1,7 @@
 //! Room in the computer's memory. An allocation may succeed that the machine cannot hold, and whoever then writes to
 //! it is ended by the system: ask first.
 
+use bytemuck::Zeroable;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use crate::error::Error;
@@ -31,6 +32,25 @@ pub fn host_memory(bytes: u64) -> Result<(), Error> {
     ask(bytes, "processor")
 }
 
+/// An empty list with room for so many, where there is that room: for lists as long as what a user asked for.
+pub(crate) fn list<T>(count: u64, device: &str) -> Result<Vec<T>, Error> {
+    let bytes = count.saturating_mul(size_of::<T>() as u64);
+    ask(bytes, device)?;
+    let full = || Error::OutOfMemory { device: device.to_owned(), bytes, free: free() };
+    let mut list = Vec::new();
+    list.try_reserve_exact(usize::try_from(count).map_err(|_| full())?).map_err(|_| full())?;
+    Ok(list)
+}
+
+/// So many zeros, where there is room for them. Pages are zeroed where they are first touched, by whichever thread that is.
+pub(crate) fn zeros<T: Zeroable>(count: u64, device: &str) -> Result<Vec<T>, Error> {
+    let bytes = count.saturating_mul(size_of::<T>() as u64);
+    ask(bytes, device)?;
+    let full = || Error::OutOfMemory { device: device.to_owned(), bytes, free: free() };
+    let length = usize::try_from(count).map_err(|_| full())?;
+    bytemuck::allocation::try_zeroed_vec(length).map_err(|()| full())
+}
+
 /// Bytes that can be had without swapping, where the system tells.
 fn free() -> Option<u64> {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
@@ -56,5 +76,21 @@ mod tests {
             matches!(error, Error::OutOfMemory { bytes, free: Some(_), .. } if bytes == 1 << 50),
             "{error}"
         );
+    }
+
+    #[test]
+    fn lists_have_their_room_or_are_refused() {
+        let three: Vec<u64> = list(3, "here").expect("24 bytes");
+        assert!(three.is_empty() && three.capacity() >= 3);
+        assert_eq!(zeros(3, "here"), Ok(vec![0_u8; 3]));
+        for count in [1 << 50, 1 << 62, u64::MAX] {
+            let wanted = count.saturating_mul(8);
+            for refused in [list::<u64>(count, "here"), zeros(count, "here")] {
+                let Err(Error::OutOfMemory { device, bytes, free: Some(_) }) = refused else {
+                    panic!("no machine has {wanted} bytes: {refused:?}")
+                };
+                assert_eq!((&device[..], bytes), ("here", wanted));
+            }
+        }
     }
 }

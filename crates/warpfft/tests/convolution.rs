@@ -124,3 +124,15 @@ fn spectra_of_other_requests_are_refused() {
     let complex = plan.prepare(&vec![Complex::new(1.0_f32, 0.0); 5]);
     assert!(matches!(complex, Err(Error::WrongFormat { .. })), "{complex:?}");
 }
+
+#[test]
+fn memory_that_is_not_there_is_an_error() {
+    // A column with a row: few elements in, and as many out as their product.
+    let asked = Convolution::new([1 << 20, 1], [1, 1 << 20]);
+    let refused = Device::cpu().convolution(&asked).expect_err("eight tebibytes of places");
+    assert!(matches!(refused, Error::OutOfMemory { bytes, .. } if bytes >= 1 << 43), "{refused:?}");
+    // Each of its kernels' spectra has as many, too.
+    let blocks = Convolution::new([1 << 20, 1], [1, 1 << 20]).blocks(0).kernels(3).real();
+    let refused = Device::cpu().convolution(&blocks).expect_err("eight tebibytes of places");
+    assert!(matches!(refused, Error::OutOfMemory { .. }), "{refused:?}");
+}

@@ -7,7 +7,7 @@ use cases::real_layouts::{halved, halved_in_place, reals};
 use rayon::prelude::*;
 use warpfft::core::error::Side;
 use warpfft::core::problem::{Dim, Direction, Growth, Placement, Precision, Problem, RealKind, Window};
-use warpfft::core::program::{Table, compile};
+use warpfft::core::program::{Numbers, compile};
 use warpfft::core::request::{Fft, Norm};
 use warpfft::{Device, DeviceKind, Error, Plan};
 
@@ -163,14 +163,16 @@ fn a_wrong_number_in_a_table_is_caught() {
             let mut program = compile(&problem, limits).expect("it is compiled");
             let right = device.load(program.clone()).expect("it is loaded").verify().expect("it runs");
             assert!(right.holds(), "{device:?}: {right}");
-            let factors = program.tables.iter_mut().find_map(|table| match table {
-                Table::F32(numbers) if numbers.len() > 16 => Some(numbers),
+            let factors = program.tables.iter_mut().find_map(|table| match table.numbers() {
+                Ok(Numbers::F32(numbers)) if numbers.len() > 16 => Some((numbers.clone(), table)),
                 _ => None,
             });
-            let numbers = factors.unwrap_or_else(|| panic!("{device:?}: {problem:?} has factors in tables"));
+            let (mut numbers, table) =
+                factors.unwrap_or_else(|| panic!("{device:?}: {problem:?} has factors in tables"));
             // A thousandth, in one number: what a bad line of a table would be.
             let middle = numbers.len() / 2;
             numbers[middle] += 1e-3;
+            *table = Numbers::F32(numbers).into();
             let found = device.load(program).expect("it is loaded").verify().expect("it runs");
             assert!(!found.holds(), "{device:?}: {found}");
         }

@@ -10,7 +10,7 @@ use warpfft::core::error::Side;
 use warpfft::core::function::{Place, Value};
 use warpfft::core::problem::{Dim, Direction, Format, Placement, Precision, Problem, RealKind, Window, half};
 use warpfft::core::request::Fft;
-use warpfft::{Complex, Device, DeviceKind};
+use warpfft::{Complex, Device, DeviceKind, Error};
 
 fn check(device: &Device, problem: &Problem) {
     if problem.precision == Precision::F64 && device.limits().is_some_and(|limits| !limits.f64) {
@@ -250,4 +250,12 @@ fn shifts_are_those_of_numpy() {
         let turn = Complex::from_polar(1.0, 2.0 * std::f32::consts::TAU / 5.0);
         assert!((from_middle[1] - plain[1] * turn).norm() < 1e-4, "{from_middle:?}");
     }
+}
+
+#[test]
+fn memory_that_is_not_there_is_an_error() {
+    // Reals of which memory holds half: the processor lists where each repetition lies.
+    let asked = Fft::new([8]).r2c().batch(1 << 45).window(Side::Input, 0, Window::new(0, 4));
+    let refused = Device::cpu().plan(&asked.build().expect("it can be asked"));
+    assert!(matches!(refused, Err(Error::OutOfMemory { .. })), "{refused:?}");
 }

@@ -2,7 +2,7 @@
 
 use super::{CoprimePart, PartKind};
 use crate::lower::twiddle::{Powers, centre_of, exact_powers};
-use crate::problem::Band;
+use crate::problem::{Band, Precision};
 
 /// A constant table of the forward direction, by what it holds; the host makes it in f64 and rounds once. The
 /// inverse direction takes the conjugates as it reads.
@@ -200,6 +200,12 @@ impl TableKind {
                 points * if next > 0 { 2 } else { 1 }
             }
         }
+    }
+
+    /// Bytes of all entries in that precision.
+    pub fn bytes(self, precision: Precision) -> u64 {
+        let each = if matches!(self, Self::Places { .. }) { 4 } else { precision.complex_bytes() };
+        self.len() * each
     }
 
     /// Whether it has no entries.

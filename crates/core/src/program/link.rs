@@ -10,7 +10,6 @@ use crate::lower::tile::{Choice, Tile};
 use crate::lower::{self, Lowered, Slot, Walk};
 use crate::pass::{Array, Pass, TableKind};
 use crate::problem::{Direction, Precision, Problem, Storage};
-use crate::tables;
 use crate::target::Limits;
 
 /// A program that is being put together.
@@ -92,7 +91,12 @@ impl<'a> Link<'a> {
     }
 
     pub fn finish(mut self) -> Result<(Program, Vec<Part>), Error> {
-        self.program.tables = contents(&self.tables, self.program.problem.precision, self.limits)?;
+        let precision = self.program.problem.precision;
+        let table = |&kind: &TableKind| {
+            too_large("entries of a table", kind.len(), MOST_ENTRIES, self.limits)?;
+            Ok(Table::of(kind, precision))
+        };
+        self.program.tables = self.tables.iter().map(table).collect::<Result<_, Error>>()?;
         Ok((self.program, self.parts))
     }
 
@@ -177,24 +181,8 @@ impl<'a> Link<'a> {
     }
 }
 
-/// Entries of a table at most: it is made on the host, in more memory than it takes on the device.
+/// Entries of a table at most: whoever runs the program makes it on the host, in more memory than it takes on the device.
 const MOST_ENTRIES: u64 = 1 << 28;
-
-/// Bytes of the host's memory in which an entry is made.
-const MAKING: u64 = 96;
-
-/// What the kinds of table stand for.
-fn contents(kinds: &[TableKind], precision: Precision, limits: &Limits) -> Result<Vec<Table>, Error> {
-    let build = |&kind: &TableKind| {
-        too_large("entries of a table", kind.len(), MOST_ENTRIES, limits)?;
-        let bytes = kind.len() * MAKING;
-        // Whether there is room is found out here, where it can be said.
-        let room = Vec::<u8>::new().try_reserve_exact(bytes as usize);
-        room.map_err(|_| Error::OutOfMemory { device: "processor".into(), bytes })?;
-        Ok(tables::build(kind, precision))
-    };
-    kinds.iter().map(build).collect()
-}
 
 /// Whether a kernel reads data by the read-only path: the assembler may move such loads up before a wait, which for tables
 /// alone does no harm.

@@ -13,7 +13,7 @@ use warpfft_core::kernel::Type;
 use warpfft_core::kernel::simulate::{GlobalBuffer, Memory, Options, Report, simulate_with};
 use warpfft_core::math::double_single::{join, split};
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem, Storage};
-use warpfft_core::program::{Binding, Compiled, Program, Table};
+use warpfft_core::program::{Binding, Compiled, Numbers, Program};
 use warpfft_core::recipe::candidates;
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
@@ -186,10 +186,10 @@ pub fn run_filtered(
         .tables
         .iter()
         .map(|table| {
-            GlobalBuffer::initialised(match table {
-                Table::F32(v) => Memory::F32(v.clone()),
-                Table::F64(v) => Memory::F64(v.clone()),
-                Table::U32(v) => Memory::U32(v.clone()),
+            GlobalBuffer::initialised(match table.numbers().expect("there is room") {
+                Numbers::F32(v) => Memory::F32(v.clone()),
+                Numbers::F64(v) => Memory::F64(v.clone()),
+                Numbers::U32(v) => Memory::U32(v.clone()),
             })
         })
         .collect();

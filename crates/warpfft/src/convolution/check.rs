@@ -10,6 +10,7 @@ use warpfft_core::request::Mode;
 use super::ConvolutionPlan;
 use crate::error::Error;
 use crate::host::{Planes, PlanesMut};
+use crate::room;
 use crate::verify::numbers::{Numbers, Sample, fresh_seed};
 
 /// Products that are summed at most, unless a few results alone have more.
@@ -100,9 +101,12 @@ impl ConvolutionPlan {
         let [images, kernels, _, results] = self.elements;
         let formats = self.request.formats();
         let numbers = |array: usize| Numbers::new(seed, array, 0);
-        let image: Vec<T> = numbers(IMAGES).vec(images * formats[0].step())?;
-        let kernel: Vec<T> = numbers(KERNELS).vec(kernels * formats[1].step())?;
-        let reals = results * formats[2].step();
+        let counts = [images, kernels, results];
+        let [from, with, reals] = [0, 1, 2].map(|which| counts[which].saturating_mul(formats[which].step()));
+        let all = [from, with, reals].into_iter().fold(0, u64::saturating_add);
+        room::ask(all.saturating_mul(size_of::<T>() as u64), "processor")?;
+        let image: Vec<T> = numbers(IMAGES).vec(from)?;
+        let kernel: Vec<T> = numbers(KERNELS).vec(with)?;
         let mut after: Vec<T> = numbers(OUTPUT).vec(reals + BEYOND)?;
         self.convolve_host(
             planes(formats[0], &image),

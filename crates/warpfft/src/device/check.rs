@@ -7,11 +7,12 @@ use warpfft_core::kernel::{Block, Kernel, Op, Space, Type};
 use warpfft_core::problem::Precision;
 #[cfg(any(feature = "opencl", feature = "wgpu"))]
 use warpfft_core::problem::Problem;
-use warpfft_core::program::{Binding, Launch, Program, Table};
+use warpfft_core::program::{Binding, Launch, Numbers, Program, Table};
 use warpfft_core::target::Limits;
 
 use super::outline::{KernelOutline, Outline};
 use crate::error::Error;
+use crate::room;
 
 /// What works where there are no 64-bit numbers.
 const DOUBLES: &str = "use double-single arithmetic (about 48 bits), f32, or device 'cpu'";
@@ -131,13 +132,14 @@ pub(crate) fn bytes(program: &Program, problem: &Problem, binding: Binding) -> R
     Outline { problem, ..Outline::of(program) }.bytes(binding)
 }
 
-/// A table's content.
-pub(crate) fn table_bytes(table: &Table) -> &[u8] {
-    match table {
-        Table::F32(numbers) => bytemuck::cast_slice(numbers),
-        Table::F64(numbers) => bytemuck::cast_slice(numbers),
-        Table::U32(numbers) => bytemuck::cast_slice(numbers),
-    }
+/// A table's content, made now unless somebody has asked before.
+pub(crate) fn table_bytes(table: &Table) -> Result<&[u8], Error> {
+    room::ask(table.bytes_to_make(), "processor")?;
+    Ok(match table.numbers()? {
+        Numbers::F32(numbers) => bytemuck::cast_slice(numbers),
+        Numbers::F64(numbers) => bytemuck::cast_slice(numbers),
+        Numbers::U32(numbers) => bytemuck::cast_slice(numbers),
+    })
 }
 
 #[cfg(feature = "cuda")]

@@ -3,9 +3,9 @@
 
 use warpfft_core::kernel::{Access, AtRun, Buffer, Kernel};
 use warpfft_core::problem::{Placement, Problem};
-use warpfft_core::program::{Binding, Launch, Program};
+use warpfft_core::program::{Binding, Launch, Program, Table};
 
-use super::check::{malformed, table_bytes};
+use super::check::malformed;
 use crate::error::Error;
 use crate::span;
 
@@ -50,7 +50,7 @@ impl<'a> Outline<'a> {
             problem: &program.problem,
             kernels: program.kernels.iter().map(|kernel| KernelOutline::of(kernel)).collect(),
             launches: &program.launches,
-            tables: program.tables.iter().map(|table| table_bytes(table).len() as u64).collect(),
+            tables: program.tables.iter().map(Table::bytes).collect(),
             workspace_bytes: program.workspace_bytes,
         }
     }

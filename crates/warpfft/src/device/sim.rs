@@ -242,8 +242,8 @@ impl Execute for SimWork {
                 .program
                 .tables
                 .iter()
-                .map(|table| Array::filled(check::table_bytes(table)))
-                .collect(),
+                .map(|table| Ok(Array::filled(check::table_bytes(table)?)))
+                .collect::<Result<_, Error>>()?,
         };
         let launches = self.program.launches.iter();
         let counts =

@@ -70,6 +70,15 @@ fn blocks_of_one(blocks: Option<&[Blocks]>) -> u64 {
     blocks.unwrap_or_default().iter().map(|own| own.count).product()
 }
 
+/// What each of a list makes with each index below `n`, which is the faster: as many as the list's times `n`.
+fn crossed<A: Copy>(all: &[A], n: u64, with: impl Fn(A, u64) -> A) -> Result<Vec<A>, Error> {
+    let mut crossed = room::list((all.len() as u64).saturating_mul(n), "processor")?;
+    for &one in all {
+        crossed.extend((0..n).map(|i| with(one, i)));
+    }
+    Ok(crossed)
+}
+
 impl<T: CpuReal> Around<T> {
     /// `make` gives the plan of a plain problem.
     pub fn new(problem: &Problem, make: Make<T>) -> Result<Self, Error> {
@@ -94,14 +103,13 @@ impl<T: CpuReal> Around<T> {
         let back = make(&Problem { direction: Direction::Inverse, ..there })?;
         let mut factors = vec![0];
         for (&n, &stride) in lengths.iter().zip(&filter.transform) {
-            let along = |at: isize| (0..n).map(move |k| at + k as isize * stride as isize);
-            factors = factors.into_iter().flat_map(along).collect();
+            factors = crossed(&factors, n, |at: isize, k| at + k as isize * stride as isize)?;
         }
         Ok(Self { problem, plan, lengths, blocks, together, back: Some((back, factors)), make })
     }
 
     /// The element of each of a side's points of a block of the first transform, and the point's place in our array.
-    fn places(&self, side: Side, block: u64) -> Vec<(isize, usize)> {
+    fn places(&self, side: Side, block: u64) -> Result<Vec<(isize, usize)>, Error> {
         let problem = &self.problem;
         let numbers = self.numbers(block);
         let mut all = vec![(0, 0)];
@@ -109,7 +117,8 @@ impl<T: CpuReal> Around<T> {
             let stride = if side == Side::Input { dim.is } else { dim.os } as isize;
             let n = self.lengths[d] as usize;
             // Of each point that memory holds, its index there and its number in our array.
-            let along: Vec<(isize, usize)> = match &self.blocks {
+            let mut along: Vec<(isize, usize)>;
+            match &self.blocks {
                 Some(blocks) => {
                     let own = blocks[d];
                     let begin = (numbers[d] * own.kept) as i64;
@@ -118,23 +127,22 @@ impl<T: CpuReal> Around<T> {
                         _ => (own.from, own.from..own.from + own.kept, own.held[1]),
                     };
                     let at = |point: u64| (begin + point as i64 - before as i64, point as usize);
-                    points
-                        .map(at)
-                        .filter(|(at, _)| (0..held as i64).contains(at))
-                        .map(|(at, p)| (at as isize, p))
-                        .collect()
+                    along = room::list(points.end - points.start, "processor")?;
+                    let inside = points.map(at).filter(|(at, _)| (0..held as i64).contains(at));
+                    along.extend(inside.map(|(at, point)| (at as isize, point)));
                 }
                 None => {
                     let window: Window = problem.window(d, side);
-                    (0..window.len).map(|i| (i as isize, window.point(i, dim.n) as usize)).collect()
+                    along = room::list(window.len, "processor")?;
+                    along.extend((0..window.len).map(|i| (i as isize, window.point(i, dim.n) as usize)));
                 }
-            };
-            let each = |(element, place): (isize, usize)| {
-                along.iter().map(move |&(at, point)| (element + at * stride, place * n + point))
-            };
-            all = all.into_iter().flat_map(each).collect();
+            }
+            all = crossed(&all, along.len() as u64, |(element, place), i| {
+                let (at, point) = along[i as usize];
+                (element + at * stride, place * n + point)
+            })?;
         }
-        all
+        Ok(all)
     }
 
     /// The number along each dimension of a block.
@@ -168,13 +176,7 @@ impl<T: CpuReal> Around<T> {
 
     fn array(&self) -> Result<Vec<Complex<T>>, Error> {
         let elements = self.lengths.iter().product::<u64>().saturating_mul(self.together);
-        let bytes = elements.saturating_mul(size_of::<Complex<T>>() as u64);
-        room::ask(bytes, "processor")?;
-        let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
-        let mut array = Vec::new();
-        array.try_reserve_exact(elements as usize).map_err(full)?;
-        array.resize(elements as usize, Complex::default());
-        Ok(array)
+        room::zeros(elements, "processor")
     }
 }
 
@@ -219,25 +221,31 @@ impl<T: CpuReal> Execute for Around<T> {
         let (points, count) =
             (self.lengths.iter().product::<u64>() as usize, self.problem.batch_count() * each);
         // Where all arrays are alike, they have the same places.
-        let alike =
-            [Side::Input, Side::Output].map(|side| if each == 1 { self.places(side, 0) } else { Vec::new() });
+        let mut alike = [Vec::new(), Vec::new()];
+        if each == 1 {
+            alike = [self.places(Side::Input, 0)?, self.places(Side::Output, 0)?];
+        }
         let places = |side: Side, item: u64| {
             let known = &alike[usize::from(side == Side::Output)];
-            if each == 1 { Cow::Borrowed(&known[..]) } else { Cow::Owned(self.places(side, item % each)) }
+            if each == 1 {
+                return Ok::<_, Error>(Cow::Borrowed(&known[..]));
+            }
+            Ok(Cow::Owned(self.places(side, item % each)?))
         };
         for first in (0..count).step_by(self.together as usize) {
             let own = (count - first).min(self.together) as usize;
             let items = array[..own * points].par_chunks_exact_mut(points).enumerate();
-            items.for_each(|(item, array)| {
+            items.try_for_each(|(item, array)| {
                 let item = first + item as u64;
                 let [start, ..] = self.begins(item / each);
                 array.fill(Complex::default());
-                for &(element, place) in &*places(Side::Input, item) {
+                for &(element, place) in &*places(Side::Input, item)? {
                     // SAFETY: the problem has been validated and the caller has checked that the arrays hold what it
                     // spans; nothing writes the input meanwhile.
                     array[place] = unsafe { input.get_any(start + element) };
                 }
-            });
+                Ok::<(), Error>(())
+            })?;
             self.transform(&self.plan, &mut array)?;
             if let Some((back, factors)) = &self.back {
                 let items = array[..own * points].par_chunks_exact_mut(points).enumerate();
@@ -253,14 +261,15 @@ impl<T: CpuReal> Execute for Around<T> {
                 self.transform(back, &mut array)?;
             }
             let items = array[..own * points].par_chunks_exact(points).enumerate();
-            items.for_each(|(item, array)| {
+            items.try_for_each(|(item, array)| {
                 let item = first + item as u64;
                 let [_, start, _] = self.begins(item / each);
-                for &(element, place) in &*places(Side::Output, item) {
+                for &(element, place) in &*places(Side::Output, item)? {
                     // SAFETY: as above; no two indices of a validated problem share an element of the output.
                     unsafe { output.set_any(start + element, array[place]) };
                 }
-            });
+                Ok::<(), Error>(())
+            })?;
         }
         Ok(())
     }

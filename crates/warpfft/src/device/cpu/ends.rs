@@ -89,16 +89,17 @@ impl<T: CpuReal> EndsPlan<T> {
                 Some(dim) => problem.window(dim, side).point(index, lengths[at]),
                 None => index,
             };
-            let points: Vec<u64> = (0..n).map(point).collect();
+            let (mut points, mut packed) = (room::list(n, "processor")?, room::list(n, "processor")?);
+            points.extend((0..n).map(point));
             let held = |(index, &point): (u64, &u64)| (if shown { index } else { point } * far) as usize;
-            let packed = (0..).zip(&points).map(held).collect();
-            Along { stride: own as isize, points, packed }
+            packed.extend((0..n).zip(&points).map(held));
+            Ok(Along { stride: own as isize, points, packed })
         };
         let [read, written] = &lengths;
         let inputs = problem.input_dims().enumerate().map(|(at, dim)| along(Side::Input, at, dim, read));
         let outputs =
             problem.output_dims().enumerate().map(|(at, dim)| along(Side::Output, at, dim, written));
-        let dims = [inputs.collect(), outputs.collect()];
+        let dims = [inputs.collect::<Result<_, Error>>()?, outputs.collect::<Result<_, _>>()?];
         let elements = lengths.each_ref().map(|lengths| lengths.iter().product());
         let inner: Box<dyn Execute> = match packed.filter {
             Some(_) => Box::new(Around::new(&packed, cpu.maker::<T>())?),
@@ -113,11 +114,7 @@ impl<T: CpuReal> EndsPlan<T> {
         let output = usize::from(side == Side::Output);
         let parts = if self.problem.kind.reals()[output] { 1 } else { 2 };
         let reals = self.elements[output].saturating_mul(parts as u64);
-        let bytes = reals.saturating_mul(size_of::<T>() as u64);
-        room::ask(bytes, "processor")?;
-        // Pages are zeroed where they are first touched, by all threads.
-        let full = |()| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
-        bytemuck::allocation::try_zeroed_vec(reals as usize).map_err(full)
+        room::zeros(reals, "processor")
     }
 
     /// Carries all elements of a side through its function, from the caller's array to ours or back, by several threads.

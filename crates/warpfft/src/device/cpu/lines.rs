@@ -10,6 +10,7 @@ use super::CpuReal;
 use super::real::RealLine;
 use super::tile::{Mode, Scratch, run_tile};
 use super::view::View;
+use crate::error::Error;
 
 /// An array that a pass reads from or writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,12 +74,12 @@ pub(super) struct Pass<T> {
 }
 
 impl<T: CpuReal> Pass<T> {
-    /// Runs all tiles.
+    /// Runs all tiles; where a thread has no room for its lines, those that are left are not run.
     ///
     /// # Safety
     ///
     /// The views hold all that the problem spans. With `parallel`, no two output indices share an address.
-    pub unsafe fn run(&self, from: View<T>, to: View<T>, parallel: bool) {
+    pub unsafe fn run(&self, from: View<T>, to: View<T>, parallel: bool) -> Result<(), Error> {
         let across = self.lanes.n.div_ceil(self.tile);
         let tiles = self.outer.iter().map(|dim| dim.n).product::<u64>() * across;
         let one = |scratch: &mut Scratch<T>, tile: u64| {
@@ -100,10 +101,17 @@ impl<T: CpuReal> Pass<T> {
             let shares = 8 * rayon::current_num_threads() as u64;
             let least = (tiles / shares).max(1) as usize;
             let tiles = (0..tiles as usize).into_par_iter().with_min_len(least);
-            tiles.for_each_init(|| Scratch::new(self), |scratch, tile| one(scratch, tile as u64));
+            tiles.try_for_each_init(
+                || Scratch::new(self),
+                |scratch, tile| {
+                    one(scratch.as_mut().map_err(|error| error.clone())?, tile as u64);
+                    Ok(())
+                },
+            )
         } else {
-            let mut scratch = Scratch::new(self);
+            let mut scratch = Scratch::new(self)?;
             (0..tiles).for_each(|tile| one(&mut scratch, tile));
+            Ok(())
         }
     }
 

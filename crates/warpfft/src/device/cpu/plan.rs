@@ -76,12 +76,7 @@ impl<T: CpuReal> CpuPlan<T> {
     fn stage(&self) -> Result<Vec<Complex<T>>, Error> {
         let bytes = self.split.stage.saturating_mul(size_of::<T>() as u64);
         room::ask(bytes.saturating_add(self.scratch), "processor")?;
-        let full = |_| Error::OutOfMemory { device: "processor".into(), bytes, free: None };
-        let elements = self.split.stage.div_ceil(2) as usize;
-        let mut stage: Vec<Complex<T>> = Vec::new();
-        stage.try_reserve_exact(elements).map_err(full)?;
-        stage.resize(elements, Complex::default());
-        Ok(stage)
+        room::zeros(self.split.stage.div_ceil(2), "processor")
     }
 }
 
@@ -128,7 +123,7 @@ impl<T: CpuReal> Execute for CpuPlan<T> {
         for pass in &self.split.passes {
             // SAFETY: the caller has checked that the arrays hold what the problem spans, and the stage holds all
             // elements; `parallel` was set only where output addresses are distinct.
-            unsafe { pass.run(view(pass.arrays.0), view(pass.arrays.1), self.parallel) };
+            unsafe { pass.run(view(pass.arrays.0), view(pass.arrays.1), self.parallel)? };
         }
         Ok(())
     }

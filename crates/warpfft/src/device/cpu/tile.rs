@@ -6,6 +6,8 @@ use num_complex::Complex;
 use super::CpuReal;
 use super::lines::{Pass, Side, Work};
 use super::view::View;
+use crate::error::Error;
+use crate::room;
 
 /// How a tile gets at its lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,9 +35,10 @@ pub(super) struct Scratch<T> {
 }
 
 impl<T: CpuReal> Scratch<T> {
-    pub fn new(pass: &Pass<T>) -> Self {
-        let [source, target, work] = Self::reals(pass).map(|reals| vec![T::default(); reals as usize]);
-        Self { source, target, work }
+    pub fn new(pass: &Pass<T>) -> Result<Self, Error> {
+        let zeros = |reals| room::zeros(reals, "processor");
+        let [source, target, work] = Self::reals(pass);
+        Ok(Self { source: zeros(source)?, target: zeros(target)?, work: zeros(work)? })
     }
 
     /// Bytes that one thread takes for a pass.

@@ -14,7 +14,7 @@ use crate::measure::{self, Contest, Measurement, Timed, Timing, Turns};
 use crate::peers::fftw::{self, FftwPlan};
 #[cfg(feature = "peers")]
 use crate::peers::{PeerReport, PeerTime};
-use crate::span;
+use crate::{room, span};
 
 /// A copy by all threads.
 fn copy(from: &[u8], to: &mut [u8]) {
@@ -25,7 +25,9 @@ fn copy(from: &[u8], to: &mut [u8]) {
 /// Numbers to measure with, of so many bytes as they are kept, in whole numbers of the computed type.
 fn noise<T: CpuReal>(bytes: u64, storage: Storage) -> Result<Vec<T>, Error> {
     let noise = measure::noise(bytes.next_multiple_of(size_of::<T>() as u64), storage, "processor")?;
-    Ok(bytemuck::pod_collect_to_vec(&noise))
+    let mut numbers = room::zeros::<T>((noise.len() / size_of::<T>()) as u64, "processor")?;
+    bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(&noise);
+    Ok(numbers)
 }
 
 /// Last-level cache that measurements assume, since nothing portable tells.

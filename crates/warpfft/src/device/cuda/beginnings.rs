@@ -100,13 +100,13 @@ fn used(loaded: Result<Loaded, Error>) -> Option<Loaded> {
 
 /// Whether a program asks of the caller's pointers no more than that.
 fn fits(program: &Program, most: [u64; 3]) -> bool {
-    let own = alignment(&Image::of("", program, &unassembled(program)));
+    let own = alignment(&Image::without_tables("", program, &unassembled(program)));
     own.iter().zip(most).all(|(&own, most)| own <= most)
 }
 
 /// A program's launches, assembled with the least effort.
 fn begin(context: &Arc<Context>, program: &Program) -> Result<Loaded, Error> {
-    let image = Image::of("", program, &unassembled(program));
+    let image = Image::of("", program, &unassembled(program))?;
     image.check(&program.problem, &context.limits)?;
     let modules = modules(context, &program.kernels, Effort::Least)?;
     Loaded::with(context, &image, &modules, tables(context, &image.tables)?)

@@ -172,7 +172,13 @@ mod launches {
 
 impl<'a> Image<'a> {
     /// The record of a program whose kernels were assembled: of each, the hash of its text and its machine code.
-    pub fn of(key: &'a str, program: &'a Program, assembled: &[(u128, &'a [u8])]) -> Self {
+    pub fn of(key: &'a str, program: &'a Program, assembled: &[(u128, &'a [u8])]) -> Result<Self, Error> {
+        let tables = program.tables.iter().map(check::table_bytes).collect::<Result<_, _>>()?;
+        Ok(Self { tables, ..Self::without_tables(key, program, assembled) })
+    }
+
+    /// The same without its tables, which take time to make.
+    pub fn without_tables(key: &'a str, program: &'a Program, assembled: &[(u128, &'a [u8])]) -> Self {
         let kernel = |(kernel, &(text, code)): (&'a _, &(u128, &'a [u8]))| {
             let outline = KernelOutline::of(kernel);
             let buffers = outline.buffers.into_iter().zip(check::alignments(kernel));
@@ -198,7 +204,7 @@ impl<'a> Image<'a> {
             key,
             kernels: kernels.zip(assembled).map(kernel).collect(),
             launches: program.launches.clone(),
-            tables: program.tables.iter().map(check::table_bytes).collect(),
+            tables: Vec::new(),
             workspace_bytes: program.workspace_bytes,
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn ready(
     beginnings: &Beginnings,
     (key, entry): (String, String),
 ) -> Result<(Ready, [u64; 3]), Error> {
-    let image = Image::of(&key, program, &unassembled(program));
+    let image = Image::of(&key, program, &unassembled(program))?;
     image.check(&program.problem, &context.limits)?;
     let most = alignment(&image);
     // Tables, also those of the best, are on the GPU before this returns: only machine code comes later.
@@ -74,7 +74,7 @@ impl Unassembled {
     /// Assembles and loads it, and writes its record.
     fn loaded(&self) -> Result<Loaded, Error> {
         let modules = modules(&self.context, &self.program.kernels, Effort::Full)?;
-        let image = Image::of(&self.key, &self.program, &assembled(&modules));
+        let image = Image::of(&self.key, &self.program, &assembled(&modules))?;
         let loaded = Loaded::with(&self.context, &image, &modules, self.tables.clone())?;
         if let Some(record) = image.encode() {
             DiskCache::from_environment().write(&self.entry, &record);

@@ -48,7 +48,7 @@ impl CudaWork {
         check::program(&program, &context.limits)?;
         let modules = modules(context, &program.kernels, Effort::Full)?;
         let problem = program.problem.clone();
-        let work = Self::recorded(context, &problem, &Image::of("", &program, &assembled(&modules)))?;
+        let work = Self::recorded(context, &problem, &Image::of("", &program, &assembled(&modules))?)?;
         Ok(Self { program: OnceLock::from(Some(Arc::new(program))), ..work })
     }
 

@@ -32,7 +32,7 @@ impl OpenClWork {
         check::program(&program, opened.limits())?;
         let built = program.kernels.iter().map(|kernel| build(opened, kernel)).collect::<Result<_, _>>()?;
         let upload = |table| {
-            let content = check::table_bytes(table);
+            let content = check::table_bytes(table)?;
             let mut buffer = buffer(opened, content.len() as u64)?;
             write(opened, &mut buffer, content)?;
             Ok(buffer)

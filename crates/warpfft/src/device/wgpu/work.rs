@@ -42,7 +42,7 @@ impl WgpuWork {
         let pipelines =
             program.kernels.iter().map(|kernel| pipeline(gpu, kernel)).collect::<Result<_, _>>()?;
         let upload = |table| {
-            let content = check::table_bytes(table);
+            let content = check::table_bytes(table)?;
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
             let buffer = buffer(gpu, content.len() as u64, usage)?;
             gpu.guarded(0, || gpu.queue.write_buffer(&buffer, 0, content))?;
