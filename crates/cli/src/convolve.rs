@@ -35,7 +35,8 @@ scipy.signal.correlate(A, B, mode, method='fft'), for arrays of one, two, three 
   full    every point at which the two meet: a + b - 1 along each dimension
   same    the middle of it, as large as A
   valid   points at which one lies within the other: a - b + 1, or b - a + 1 where B is the larger
-Real arrays give real results. A long signal and a short kernel are convolved block by block (overlap-save).
+Real arrays give real results. A long signal and a short kernel are convolved block by block (overlap-save), so that a NaN in the
+signal spoils its block and not, as in scipy, all results. Empty arrays are refused.
 
 What A and B may be: .npy, .wav, .png, .tiff and .jpeg, as for warpfft transform --help.
 

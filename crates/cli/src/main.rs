@@ -46,7 +46,8 @@ Exit codes:
   2  usage: the command line asks for what cannot be (unknown option, axis out of range)
   3  input: unreadable, damaged, empty, not numeric, or larger than memory
   4  device: absent, too small, out of memory, or failed
-  5  output: not writable, disk full; what was there before is unchanged
+  5  output: not writable, disk full; what was there before is unchanged, but where only the report on it could not be
+     printed
   130  interrupted, or out of time: what was measured is kept
 
 Messages go to standard error; results, and JSON with --json, to standard output.";

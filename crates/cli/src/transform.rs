@@ -144,7 +144,8 @@ pub struct Transform {
     #[arg(long, value_enum)]
     storage: Option<StorageArg>,
 
-    /// The last axis of a .npy array of reals, of length 2, holds real and imaginary parts
+    /// The last axis of an array of reals in C order, of length 2, holds real and imaginary parts: of a .npy file, or the two
+    /// channels of a .wav file
     #[arg(long)]
     pairs: bool,
 

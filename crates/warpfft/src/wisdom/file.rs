@@ -118,8 +118,12 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
         // What is protected could be renamed over all the same.
         File::options().write(true).open(&target)?;
     }
-    let mut file =
-        tempfile::Builder::new().prefix(".warpfft-").suffix(".part").tempfile_in(folder_of(&target))?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".warpfft-")
+        .suffix(".part")
+        .tempfile_in(folder_of(&target))
+        // The temporary name means nothing to the user.
+        .map_err(|error| io::Error::from(error.kind()))?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     readable(file.as_file(), &target)?;

@@ -216,7 +216,7 @@ fn a_bad_file_is_named_with_its_line_and_stays_as_it_is() {
     // What has no end is not read, and what is no file is not replaced.
     #[cfg(unix)]
     {
-        let refused = wisdom(&[]).save(std::path::Path::new("/dev/zero"));
+        let refused = wisdom(&[]).save(Path::new("/dev/zero"));
         assert!(
             matches!(&refused, Err(Error::WisdomFile { reason, .. }) if reason.contains("no regular file")),
             "{refused:?}"
