@@ -105,13 +105,16 @@ impl Output {
 
 /// The standard output, where a path names it. Opened by its path, a file behind it would be written from its start, whatever
 /// stands there.
+#[cfg(unix)]
 fn standard(path: &Path) -> Option<io::Result<File>> {
+    use std::os::fd::AsFd;
     const NAMES: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
-    #[cfg(unix)]
-    if NAMES.iter().any(|name| Path::new(name) == path) {
-        use std::os::fd::AsFd;
-        return Some(io::stdout().as_fd().try_clone_to_owned().map(File::from));
-    }
+    let named = NAMES.iter().any(|name| Path::new(name) == path);
+    named.then(|| io::stdout().as_fd().try_clone_to_owned().map(File::from))
+}
+
+#[cfg(not(unix))]
+fn standard(_path: &Path) -> Option<io::Result<File>> {
     None
 }
 
