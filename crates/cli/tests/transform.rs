@@ -240,6 +240,15 @@ fn pictures_of_every_kind() {
     bench.succeeds(&["transform", "x.tiff", "-o", "y.npy"]);
     let want = dft(&numbers(floats.iter().map(|&value| value.into()).collect()), &[5, 7], &[0, 1], -1.0, 1.0);
     assert!(distance(&read_complex(&bench.path("y.npy")).1, &want) < 1e-6);
+    // A second page, which is not read but told of.
+    let mut file = std::fs::File::create(bench.path("x.tiff")).unwrap();
+    let mut pages = tiff::encoder::TiffEncoder::new(&mut file).unwrap();
+    for page in [&floats, &vec![0.0; 35]] {
+        pages.write_image::<tiff::encoder::colortype::Gray32Float>(7, 5, page).unwrap();
+    }
+    let (_, said) = texts(&bench.run(&["transform", "x.tiff", "-o", "y.npy"]));
+    assert!(said.contains("more than one picture"), "{said}");
+    assert!(distance(&read_complex(&bench.path("y.npy")).1, &want) < 1e-6);
     grey.save(bench.path("x.jpeg")).unwrap();
     bench.succeeds(&["transform", "x.jpeg", "-o", "y.npy"]);
 }

@@ -79,6 +79,11 @@ pub fn parse(text: &str) -> Result<Header, Refused> {
             break;
         }
     }
+    let behind = rest.text.trim();
+    if !behind.is_empty() {
+        let got: String = behind.chars().take(12).flat_map(char::escape_debug).collect();
+        return Err(Refused::Malformed(format!("its header goes on behind its end with '{got}'")));
+    }
     let missing = |key: &str| Refused::Malformed(format!("its header lacks the key '{key}'"));
     let descr = descr.ok_or_else(|| missing("descr"))?;
     let fortran = fortran.ok_or_else(|| missing("fortran_order"))?;
@@ -215,7 +220,10 @@ impl<'a> Cursor<'a> {
             shape.push(extent);
             // Python 2 wrote long integers with an L.
             self.text = text[digits..].strip_prefix('L').unwrap_or(&text[digits..]);
-            if !self.take(',') {
+            // One length in parentheses is a number to Python, and no shape.
+            if shape.len() == 1 {
+                self.expect(',')?;
+            } else if !self.take(',') {
                 self.expect(')')?;
                 break;
             }
@@ -273,6 +281,8 @@ mod tests {
             "{'descr': '<f4', 'fortran_order': True, 'shape': (-3,)}",
             "{'descr': '<f4', 'fortran_order': True, 'shape': (99999999999999999999999,)}",
             "{'descr': '<f4', 'fortran_order': True, 'shape': (3,), 'more': 1}",
+            "{'descr': '<f4', 'fortran_order': True, 'shape': (3)}",
+            "{'descr': '<f4', 'fortran_order': True, 'shape': (3,)} and more",
             "{'descr': 'é', 'fortran_order': True, 'shape': (é,)}",
         ] {
             assert!(matches!(parse(text), Err(Refused::Malformed(_))), "{text}");

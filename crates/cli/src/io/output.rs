@@ -177,6 +177,13 @@ fn beside(target: &Path, permissions: Option<Permissions>) -> io::Result<NamedTe
     }
     let temporary = builder.tempfile_in(folder).map_err(strip)?;
     if let Some(permissions) = permissions {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{MetadataExt, fchown};
+            // Still its owner's, where this user may give a file away.
+            let before = fs::metadata(target)?;
+            let _ = fchown(temporary.as_file(), Some(before.uid()), Some(before.gid()));
+        }
         temporary.as_file().set_permissions(permissions)?;
     }
     Ok(temporary)

@@ -3,6 +3,7 @@
 
 use std::io::Cursor;
 
+use image::codecs::png::PngDecoder;
 use image::{DynamicImage, ImageReader};
 use num_complex::Complex;
 use warpfft::core::problem::Storage;
@@ -19,6 +20,11 @@ pub fn read(
 ) -> Result<Signal, CliError> {
     let mut bytes = start.to_vec();
     bytes.append(&mut source.rest()?);
+    if kind == "PNG" {
+        let decoder = PngDecoder::new(Cursor::new(&bytes));
+        let animated = decoder.and_then(|decoder| decoder.is_apng());
+        super::only_the_first(source.path, animated.unwrap_or(false));
+    }
     let reader =
         ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| source.failed(error))?;
     let picture = reader.decode().map_err(|error| source.malformed(kind, error))?;
