@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::options::{BatchArgs, DeviceArg, Shape, size, strategy};
 use crate::packed::{Kind, Packed};
 use crate::progress::Progress;
-use crate::{check, report, suite};
+use crate::{check, interrupt, report, suite};
 
 /// What `bench` takes.
 #[derive(Debug, Args)]
@@ -101,6 +101,10 @@ enum OnHost {
     Streamed,
 }
 
+/// Options of suites alone: whatever else is done conflicts with them by name, as clap waives what an option requires where that
+/// conflicts with what is given.
+pub const OF_SUITES: [&str; 4] = ["csv", "peers", "only", "budget"];
+
 /// What `bench` takes for suites and their results.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Suites")]
@@ -134,7 +138,7 @@ struct SuiteArgs {
     plot: Option<PathBuf>,
 
     /// Compare two files of results; fails where the second is slower
-    #[arg(long, value_names = ["RECORD", "NEW"], num_args = 2, conflicts_with_all = ["suite", "shapes", "report", "plot", "csv", "peers", "only", "budget"])]
+    #[arg(long, value_names = ["RECORD", "NEW"], num_args = 2, conflicts_with_all = ["suite", "shapes", "report", "plot"], conflicts_with_all = OF_SUITES)]
     compare: Option<Vec<PathBuf>>,
 
     /// Slower by more than this counts, like 5%
@@ -142,7 +146,7 @@ struct SuiteArgs {
     tolerance: f64,
 
     /// Write a file of results as Markdown tables
-    #[arg(long, value_name = "CSV", conflicts_with_all = ["suite", "shapes", "csv", "peers", "only", "budget"])]
+    #[arg(long, value_name = "CSV", conflicts_with_all = ["suite", "shapes"], conflicts_with_all = OF_SUITES)]
     report: Option<PathBuf>,
 
     /// The page to write the tables into, between its marks
@@ -239,7 +243,9 @@ impl Bench {
             ))?;
             report::line("        shape      time us    copy us  copies     GB/s   GFLOP/s     error")?;
         }
-        let done = self.shapes.iter().try_for_each(|shape| {
+        interrupt::listen();
+        let done = self.shapes.iter().enumerate().try_for_each(|(at, shape)| {
+            interrupt::check(self.shapes.len() - at)?;
             let row = self.measure(&device, shape)?;
             if self.json {
                 rows.push(row.as_json(&device, self));

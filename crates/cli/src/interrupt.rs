@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use crate::error::code;
+use crate::error::{CliError, code};
 
 static LISTENING: Once = Once::new();
 /// Rows are measured.
@@ -22,6 +22,11 @@ pub fn listen() {
 /// Whether to stop.
 pub fn asked() -> bool {
     ASKED.load(Ordering::SeqCst)
+}
+
+/// Stops where that was asked for, with so many rows left.
+pub fn check(left: usize) -> Result<(), CliError> {
+    if asked() { Err(CliError::Interrupted { left, kept: false }) } else { Ok(()) }
 }
 
 /// A file that is no good until it is finished, for as long as this lives.

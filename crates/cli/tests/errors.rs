@@ -237,6 +237,17 @@ fn options_of_another_command_line() {
 }
 
 #[test]
+fn rows_before_an_error_are_kept() {
+    let bench = Bench::new();
+    let run =
+        bench.run(&["bench", "64", "1", "--kind", "dct1", "--seconds", "0.01", "--device", "cpu", "--json"]);
+    let (out, err) = support::texts(&run);
+    assert_eq!(run.status.code(), Some(2), "{err}");
+    let rows: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((rows.as_array().unwrap().len(), &rows[0]["shape"]), (1, &serde_json::json!([64])));
+}
+
+#[test]
 fn commands_that_make_no_sense() {
     let bench = Bench::new();
     bench.fails(2, &["explain", "1024", "--limits", "h300"], &["h300", "h200", "webgpu-min"]);

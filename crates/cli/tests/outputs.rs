@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs::{self, OpenOptions, Permissions};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -86,6 +87,28 @@ fn the_standard_output_is_added_to() {
     bench.succeeds(&["transform", "x.npy", "-o", "y.npy", "--device", "cpu"]);
     let array = fs::read(bench.path("y.npy")).unwrap();
     assert_eq!(fs::read(&log).unwrap(), [&b"before\n"[..], &array, &array].concat());
+}
+
+#[test]
+fn rows_end_with_the_one_under_way() {
+    let mut run = Command::new(env!("CARGO_BIN_EXE_warpfft"))
+        .args(["bench", "--device", "cpu", "--seconds", "0.3"])
+        .args(["64"; 200])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(run.stdout.take().unwrap()).lines();
+    // Two lines of a heading, and a row: it listens.
+    for _ in 0..3 {
+        lines.next().unwrap().unwrap();
+    }
+    assert!(Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+    let left = lines.count();
+    let ended = run.wait_with_output().unwrap();
+    let (_, err) = texts(&ended);
+    assert_eq!(ended.status.code(), Some(130), "{err}");
+    assert!(left < 100 && err.contains("rows left"), "{left} more rows: {err}");
 }
 
 #[test]

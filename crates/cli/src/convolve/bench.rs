@@ -6,10 +6,15 @@ use warpfft::core::request::Convolution;
 use warpfft::{ConvolutionCheck, Device, Measurement, Timing};
 
 use super::ModeArg;
+use crate::bench::OF_SUITES;
 use crate::error::CliError;
 use crate::options::{BatchArgs, Shape};
 use crate::progress::Progress;
-use crate::report;
+use crate::{interrupt, report};
+
+/// What else `bench` may be asked to do. clap waives what an option requires where that conflicts with what is given, so that an
+/// option of convolutions has to name these as well.
+const OTHERS: [&str; 4] = ["shapes", "suite", "compare", "report"];
 
 /// What `bench` takes for convolutions.
 #[derive(Debug, Args)]
@@ -17,22 +22,19 @@ use crate::report;
 pub struct ConvolveArgs {
     /// Measure convolutions: lengths of the image and, behind a colon, of the kernel, like 8192:129 or 1024x1024:15x15;
     /// behind another colon those of the blocks, if not the best, 0: not to cut it
-    #[arg(long, value_name = "SHAPE:KERNEL[:BLOCK]", conflicts_with_all = [
-        "shapes", "suite", "compare", "report", "kind", "storage", "in_place", "max_workspace", "csv", "plot", "peers", "only", "budget",
-    ])]
+    #[arg(long, value_name = "SHAPE:KERNEL[:BLOCK]", conflicts_with_all = OTHERS, conflicts_with_all = OF_SUITES, conflicts_with_all = ["plot", "kind", "storage", "in_place", "max_workspace"])]
     convolve: Vec<Pair>,
 
     /// Which part of the convolution
-    // Where what is required conflicts with what is given, clap does not ask for it: so conflicts are named too.
-    #[arg(long, value_enum, requires = "convolve", conflicts_with_all = ["shapes", "suite", "compare", "report"], default_value_t = ModeArg::Same)]
+    #[arg(long, value_enum, requires = "convolve", conflicts_with_all = OTHERS, default_value_t = ModeArg::Same)]
     mode: ModeArg,
 
     /// Complex images and kernels, not real ones
-    #[arg(long, requires = "convolve", conflicts_with_all = ["shapes", "suite", "compare", "report"])]
+    #[arg(long, requires = "convolve", conflicts_with_all = OTHERS)]
     complex: bool,
 
     /// So many kernels meet every image
-    #[arg(long, requires = "convolve", conflicts_with_all = ["shapes", "suite", "compare", "report"], default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    #[arg(long, requires = "convolve", conflicts_with_all = OTHERS, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     kernels: u64,
 }
 
@@ -103,7 +105,9 @@ impl ConvolveArgs {
                 "            image:kernel        padded passes     time us    copy us  copies     GB/s     error",
             )?;
         }
-        let done = self.convolve.iter().try_for_each(|Pair([image, kernel], block)| {
+        interrupt::listen();
+        let done = self.convolve.iter().enumerate().try_for_each(|(at, Pair([image, kernel], block))| {
+            interrupt::check(self.convolve.len() - at)?;
             let _progress = Progress::start("measuring", None);
             let request = Convolution::new(image.0.clone(), kernel.0.clone())
                 .mode(self.mode.mode())

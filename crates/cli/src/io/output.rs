@@ -15,11 +15,18 @@ use crate::interrupt::Unfinished;
 pub struct Output {
     path: PathBuf,
     file: BufWriter<File>,
-    /// The name beside the place, and the place itself with symbolic links followed.
-    pending: Option<(TempPath, PathBuf)>,
+    /// What is renamed in the end; `None`: it is written as it stands.
+    pending: Option<Pending>,
     existed: bool,
-    /// Takes the file under its other name away when the user interrupts.
-    _unfinished: Option<Unfinished>,
+}
+
+/// A file under another name beside its place.
+struct Pending {
+    file: TempPath,
+    /// The place itself, with symbolic links followed.
+    target: PathBuf,
+    /// Takes the file away when the user interrupts.
+    _unfinished: Unfinished,
 }
 
 impl Output {
@@ -53,20 +60,14 @@ impl Output {
         }
         let temporary = beside(&target, metadata.map(|metadata| metadata.permissions()))
             .map_err(|error| failed(error, existed))?;
-        let (file, pending) = temporary.into_parts();
-        let unfinished = Unfinished::new(&pending);
-        Ok(Self {
-            path: path.into(),
-            file: buffered(file),
-            pending: Some((pending, target)),
-            existed,
-            _unfinished: Some(unfinished),
-        })
+        let (open, file) = temporary.into_parts();
+        let pending = Pending { _unfinished: Unfinished::new(&file), file, target };
+        Ok(Self { path: path.into(), file: buffered(open), pending: Some(pending), existed })
     }
 
     /// What is written as it stands.
     fn direct(path: &Path, file: File) -> Self {
-        Self { path: path.into(), file: buffered(file), pending: None, existed: false, _unfinished: None }
+        Self { path: path.into(), file: buffered(file), pending: None, existed: false }
     }
 
     /// Writes through a function.
@@ -85,8 +86,8 @@ impl Output {
     /// Puts the file in its place.
     pub fn commit(mut self) -> Result<(), CliError> {
         self.sync()?;
-        let Some((temporary, target)) = self.pending.take() else { return Ok(()) };
-        temporary.persist(&target).map_err(|error| self.failed(error.error))?;
+        let Some(Pending { file, target, _unfinished }) = self.pending.take() else { return Ok(()) };
+        file.persist(&target).map_err(|error| self.failed(error.error))?;
         // The rename itself is only safe on disk once the folder is; not every system can do that.
         if let Ok(folder) = File::open(folder_of(&target)) {
             let _ = folder.sync_all();

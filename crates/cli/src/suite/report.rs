@@ -41,12 +41,9 @@ pub fn report(csv: &Path, into: Option<&Path>, plot: Option<&Path>) -> Result<()
 
 /// A drawing, as its page names it: by the way from the page's folder, but where only the drawing was named from the root.
 fn picture(page: &Path, plot: &Path) -> String {
-    let folder = page.parent().unwrap_or(Path::new(""));
-    let alike = plot.is_relative() || page.is_absolute();
-    let absolute = |path: &Path| {
-        std::path::absolute(if path.as_os_str().is_empty() { Path::new(".") } else { path }).ok()
-    };
-    let way = absolute(plot).zip(absolute(folder)).filter(|_| alike);
+    let folder = page.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let ends = std::path::absolute(plot).ok().zip(std::path::absolute(folder).ok());
+    let way = ends.filter(|_| plot.is_relative() || page.is_absolute());
     let way =
         way.and_then(|(plot, folder)| pathdiff::diff_paths(plot, folder)).unwrap_or_else(|| plot.into());
     format!("![Copies over the points of a transform, by precision and rank]({})\n\n", way.display())
