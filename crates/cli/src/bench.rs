@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use warpfft::core::problem::Problem;
-use warpfft::{Device, Measurement, Strategy, Timing, Wisdom};
+use warpfft::peers::PeerReport;
+use warpfft::{Device, Error, Measurement, Strategy, Timing, Wisdom};
 
 use crate::convolve::ConvolveArgs;
 use crate::error::CliError;
@@ -21,7 +22,7 @@ use crate::{check, interrupt, report, suite};
 Examples:
   warpfft bench 1024 4096 16384 --batch 1000
   warpfft bench 512x512 64x64x64 --precision f64 --device cpu --json
-  warpfft bench 1024 1000 512x512 --kind r2c --batch 1000
+  warpfft bench 1024 1000 512x512 --kind r2c --batch 1000 --peers
   warpfft bench 4096 --storage f16 --batch 10000
   warpfft bench 4096 --strategy locality --batch 10000
   warpfft bench 8x8 --kind dct2 --batch 100000 --in-place
@@ -81,6 +82,10 @@ pub struct Bench {
     #[arg(long, value_name = "HOW", value_enum, conflicts_with_all = ["suite", "convolve", "in_cache"])]
     on_host: Option<OnHost>,
 
+    /// Time other libraries in the same run, where they are installed: cuFFT on cuda, FFTW on cpu
+    #[arg(long, conflicts_with_all = ["on_host", "convolve", "compare", "report"])]
+    peers: bool,
+
     /// Print a JSON array
     #[arg(long)]
     json: bool,
@@ -103,7 +108,7 @@ enum OnHost {
 
 /// Options of suites alone: whatever else is done conflicts with them by name, as clap waives what an option requires where that
 /// conflicts with what is given.
-pub const OF_SUITES: [&str; 4] = ["csv", "peers", "only", "budget"];
+pub const OF_SUITES: [&str; 3] = ["csv", "only", "budget"];
 
 /// What `bench` takes for suites and their results.
 #[derive(Debug, Args)]
@@ -116,10 +121,6 @@ struct SuiteArgs {
     /// Only rows with all these words: kind, precision, shape, batch:COUNT or group, * for anything; several: any
     #[arg(long, value_name = "WORDS", requires = "suite", conflicts_with = "shapes")]
     only: Vec<String>,
-
-    /// Time other libraries in the same run: cuFFT on cuda, FFTW on cpu, where they are installed; kind c2c alone
-    #[arg(long, requires = "suite", conflicts_with = "shapes")]
-    peers: bool,
 
     /// Write a line for each row as it comes
     #[arg(long, value_name = "FILE", requires = "suite", conflicts_with = "shapes")]
@@ -183,6 +184,8 @@ struct Row<'a> {
     shape: &'a Shape,
     problem: Problem,
     measured: Measurement,
+    /// Other libraries beside it, where they were asked for.
+    peers: Vec<PeerReport>,
     error: Option<f64>,
 }
 
@@ -209,7 +212,7 @@ impl Bench {
         suite::run(&suite::Options {
             suite: name,
             only: &self.suite.only,
-            peers: self.suite.peers,
+            peers: self.peers,
             csv: self.suite.csv.as_deref(),
             plot: self.suite.plot.as_deref(),
             resume: self.suite.resume,
@@ -241,6 +244,9 @@ impl Bench {
                 self.asked.storage.map_or_else(String::new, |kept| format!(" kept in {kept:?}")),
                 self.strategy.map_or_else(String::new, |strategy| format!(", by {strategy}")),
             ))?;
+            if self.peers {
+                suite::name_peers(&device)?;
+            }
             report::line("        shape      time us    copy us  copies     GB/s   GFLOP/s     error")?;
         }
         interrupt::listen();
@@ -266,7 +272,13 @@ impl Bench {
             Some(strategy) => device.plan_by(problem, strategy),
             None => device.plan(problem),
         };
+        let mut peers = Vec::new();
         let measured = match self.on_host {
+            None if self.peers => {
+                let measured;
+                (measured, peers) = ready(&whole)?.measure_beside_peers(timing)?;
+                measured
+            }
             None => ready(&whole)?.measure(timing)?,
             Some(OnHost::AtOnce) => ready(&whole)?.measure_host(timing)?,
             Some(OnHost::Streamed) => match self.strategy {
@@ -278,7 +290,7 @@ impl Bench {
         let batch = self.asked.batch.min((check::MOST / points).max(1));
         let checked = || check::error(&ready(&Packed { batch, ..asked }.problem()?)?);
         let error = if points <= check::MOST { checked()? } else { None };
-        Ok(Row { kind: self.asked.kind, shape, problem: whole, measured, error })
+        Ok(Row { kind: self.asked.kind, shape, problem: whole, measured, peers, error })
     }
 }
 
@@ -293,8 +305,15 @@ impl Row<'_> {
     fn as_text(&self) -> String {
         let Measurement { transform_seconds, copy_seconds, .. } = self.measured;
         let launch = if self.measured.is_launch_bound() { "  bound by its launch" } else { "" };
+        // An absent library was named once at the start.
+        let peers = self.peers.iter().map(|peer| match (&peer.times, peer.best()) {
+            (_, Some(best)) => format!("  {} {:.2}", peer.library, best.seconds / copy_seconds),
+            (Err(error), _) if !matches!(error, Error::PeerAbsent { .. }) => format!("  {error}"),
+            _ => String::new(),
+        });
+        let peers = peers.collect::<String>();
         format!(
-            "{:>13} {:>12.2} {:>10.2} {:>7.2} {:>8.1} {:>9.1} {:>9}{launch}",
+            "{:>13} {:>12.2} {:>10.2} {:>7.2} {:>8.1} {:>9.1} {:>9}{launch}{peers}",
             self.shape.to_string(),
             transform_seconds * 1e6,
             copy_seconds * 1e6,
@@ -329,6 +348,24 @@ impl Row<'_> {
             "rounds": self.measured.rounds,
             "timed_on_device": self.measured.on_device,
             "error": self.error,
+            "peers": self.peers.iter().map(|peer| self.peer_as_json(peer)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn peer_as_json(&self, peer: &PeerReport) -> Value {
+        let times = peer.times.iter().flatten().map(|time| {
+            json!({
+                "setting": time.setting,
+                "seconds": time.seconds,
+                "copies": time.seconds / self.measured.copy_seconds,
+                "plan_seconds": time.plan_seconds,
+                "workspace_bytes": time.workspace_bytes,
+            })
+        });
+        json!({
+            "library": peer.library,
+            "times": times.collect::<Vec<_>>(),
+            "error": peer.times.as_ref().err().map(ToString::to_string),
         })
     }
 }

@@ -107,12 +107,12 @@ fn suites_have_every_kind() {
         let suite = ["bench", "--suite", "s.csv", "--device", "cpu", "--seconds", "0.01", "--csv", to];
         bench.succeeds(&[&suite[..], more].concat())
     };
-    // Other libraries are measured beside complex transforms alone.
     run("o.csv", &["--peers", "--plot", "o.png"]);
     let text = std::fs::read_to_string(bench.path("o.csv")).unwrap();
     for (line, kind) in text.lines().skip(1).zip(KINDS) {
         assert!(line.starts_with(&format!("{kind},f32,16x6,10,all,memory,measured,")), "{line}");
-        assert!(line.ends_with(','), "no note: {line}");
+        // Of the kinds here FFTW, where it is installed, has all but numpy's own.
+        assert!(line.ends_with(',') || ["full", "hfft", "ihfft"].contains(&kind), "no note: {line}");
     }
     assert_eq!(text.lines().count(), 1 + KINDS.len());
     let out = bench.succeeds(&["bench", "--compare", "o.csv", "o.csv"]);

@@ -130,7 +130,30 @@ fn other_libraries_are_named_with_what_is_missing() {
     let bench = Bench::new();
     bench.file("s.csv", SUITE);
     let out = bench.succeeds(&quick(&["o.csv", "--peers"]));
-    assert!(out.contains("FFTW") && (out.contains("beside") || out.contains("stay empty")), "{out}");
+    assert!(out.contains("FFTW") && (out.contains("beside") || out.contains("is left out")), "{out}");
+}
+
+#[test]
+fn other_libraries_are_timed_beside_shapes_too() {
+    let bench = Bench::new();
+    let args = ["bench", "12", "4x6", "--kind", "r2c", "--device", "cpu", "--seconds", "0.01", "--peers"];
+    let out = bench.succeeds(&args);
+    let there = out.contains("beside");
+    assert!(there || out.contains("is left out"), "{out}");
+    assert!(out.lines().skip(3).all(|row| row.contains("  FFTW ") == there), "{out}");
+    let rows: serde_json::Value =
+        serde_json::from_str(&bench.succeeds(&[&args[..], &["--json"]].concat())).unwrap();
+    for row in rows.as_array().unwrap() {
+        let peer = &row["peers"][0];
+        assert_eq!(peer["library"], "FFTW");
+        assert_eq!(peer["times"].as_array().unwrap().len(), usize::from(there), "{peer}");
+        assert_eq!(peer["error"].is_null(), there, "{peer}");
+        assert!(!there || peer["times"][0]["copies"].as_f64().unwrap() > 0.0, "{peer}");
+    }
+    for other in [["--on-host", "streamed"], ["--convolve", "64:5"], ["--report", "a.csv"]] {
+        let output = bench.run(&[&["bench", "64", "--peers"][..], &other].concat());
+        assert_eq!(output.status.code(), Some(2), "{other:?}");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub use case::{Case, chosen};
 pub use compare::compare;
 pub use record::Record;
 pub use report::report;
-pub use run::{Options, run};
+pub use run::{Options, name_peers, run};
 
 #[cfg(test)]
 pub use record::tests;

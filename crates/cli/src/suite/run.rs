@@ -11,7 +11,6 @@ use super::case::{self, Case, Data};
 use super::record::{Planned, Record, Status, Writer, rounded};
 use crate::error::CliError;
 use crate::io::Output;
-use crate::packed::Kind;
 use crate::{interrupt, plot, report};
 
 /// What to run and where to put it.
@@ -111,9 +110,11 @@ fn greet(device: &Device, with_peers: bool, rows: usize, there: usize) -> Result
     let before = if there > 0 { format!(", {there} are there already") } else { String::new() };
     let s = if rows == 1 { "" } else { "s" };
     report::line(&format!("{}: {rows} row{s}{before}", device.name()))?;
-    if !with_peers {
-        return Ok(());
-    }
+    if with_peers { name_peers(device) } else { Ok(()) }
+}
+
+/// Says which other libraries run beside a device, and which are absent.
+pub fn name_peers(device: &Device) -> Result<(), CliError> {
     let available = peers::available(device.kind());
     if available.is_empty() {
         return report::line(&format!("no other library is known for device {}", device.kind()));
@@ -121,7 +122,7 @@ fn greet(device: &Device, with_peers: bool, rows: usize, there: usize) -> Result
     for (library, version) in available {
         report::line(&match version {
             Ok(version) => format!("{library} {version} beside"),
-            Err(error) => format!("{error}; its columns stay empty"),
+            Err(error) => format!("{error}; it is left out"),
         })?;
     }
     Ok(())
@@ -177,8 +178,6 @@ fn fill(
     let plan_ms = started.elapsed().as_secs_f64() * 1e3;
     let budget = Duration::from_secs_f64(seconds);
     let timing = Timing { budget, in_cache: record.data == Data::Cache };
-    // Other libraries are asked for complex transforms alone.
-    let peers = peers && record.kind == Kind::C2c;
     let (measured, peers) =
         if peers { plan.measure_beside_peers(timing)? } else { (plan.measure(timing)?, Vec::new()) };
     record.copies = Some(rounded(measured.copies()));

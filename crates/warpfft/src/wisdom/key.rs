@@ -6,7 +6,7 @@ use warpfft_core::problem::{Dim, Format, Kind, Placement, Problem};
 
 /// Lengths, slowest first, and transforms of a problem whose arrays are packed one after the other; `None` for any
 /// other layout.
-pub(crate) fn packed(problem: &Problem) -> Option<(Vec<i64>, i64)> {
+fn packed(problem: &Problem) -> Option<(Vec<i64>, i64)> {
     let mut stride = 1_i64;
     if problem.at_run().is_some() || !problem.functions.is_empty() {
         return None;

@@ -23,8 +23,6 @@ use warpfft_core::target::Limits;
 
 use crate::error::Error;
 
-#[cfg(all(feature = "peers", feature = "cuda"))]
-pub(crate) use key::packed;
 pub use key::problem_key;
 
 /// The environment variable that names a file of wisdom.

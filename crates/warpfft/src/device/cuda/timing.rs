@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use warpfft_core::problem::Storage;
 #[cfg(feature = "peers")]
-use warpfft_core::problem::{Placement, Problem};
+use warpfft_core::problem::{Kind, Placement, Problem};
 
 use super::context::Context;
 use super::launch::Pointers;
@@ -225,15 +225,21 @@ impl<'a> Bench<'a> {
         budget: Duration,
     ) -> Result<PeerTime, Error> {
         let _current = self.context.current()?;
+        let out_of_place = problem.placement == Placement::OutOfPlace;
         // SAFETY: the context is current until the plan is gone, and so is the stream there.
-        let plan = unsafe { CufftPlan::new(problem, patient, self.stream.raw())? };
+        let plan = unsafe { CufftPlan::new(problem, in_place, patient, self.stream.raw())? };
         let timed = self.job().timed(|| {
             let Pointers { input, output, .. } =
                 self.sets.pointers(self.turns.next(), [&self.workspace, &self.none]);
-            let source = if in_place { output } else { input };
+            // In place: in the array of complex numbers, which is as large as the rows of reals are then.
+            let [source, target] = match (in_place, &problem.kind) {
+                (false, _) => [input, output],
+                (true, Kind::ComplexToReal(_)) if out_of_place => [input; 2],
+                (true, _) => [output; 2],
+            };
             // SAFETY: the context is current; every set holds what the problem spans, and outlives the work, which
             // is waited for before this returns.
-            unsafe { plan.enqueue(source[0], output[0]) }
+            unsafe { plan.enqueue(source[0], target[0]) }
         });
         let seconds = self.drained(measure::alone(timed, budget))?;
         let (plan_seconds, workspace_bytes) = (plan.plan_seconds, plan.workspace_bytes);
@@ -283,5 +289,89 @@ impl<'a> Job<'a> {
             let milliseconds = self.context.time_on_stream(self.stream, repeats, &mut enqueue)?;
             Ok(f64::from(milliseconds) * 1e-3 * f64::from(repeats))
         })
+    }
+}
+
+#[cfg(all(test, feature = "peers"))]
+mod tests {
+    use bytemuck::{cast_slice, cast_slice_mut};
+    use warpfft_core::problem::{Format, half};
+    use warpfft_core::request::Fft;
+
+    use super::*;
+    use crate::Device;
+    use crate::host::{Planes, PlanesMut};
+
+    /// A problem by the processor.
+    fn ours(problem: &Problem, input: &[f32]) -> Vec<f32> {
+        let mut output = vec![0.0_f32; problem.output_bytes() as usize / 4];
+        let from: Planes<f32> = match problem.input {
+            Format::Real => Planes::Real(input),
+            _ => Planes::Interleaved(cast_slice(input)),
+        };
+        let to: PlanesMut<f32> = match problem.output {
+            Format::Real => PlanesMut::Real(&mut output),
+            _ => PlanesMut::Interleaved(cast_slice_mut(&mut output)),
+        };
+        Device::cpu().plan(problem).expect("it has a plan").run_host(from, to).expect("it runs");
+        output
+    }
+
+    /// The same by cuFFT, in rows as long as those of the longer side where it is in place.
+    fn theirs(context: &Arc<Context>, problem: &Problem, in_place: bool, input: &[f32]) -> Vec<f32> {
+        let n = problem.kind.dims().next().map_or(1, |(dim, _)| dim.n as usize);
+        let packed = problem.kind.reals().map(|real| if real { n } else { 2 * half(n as u64) as usize });
+        // Of complex transforms the row does not matter.
+        let rows = if in_place { [2 * half(n as u64) as usize; 2] } else { packed };
+        let count = input.len() / packed[0];
+        let floats = count * rows[0].max(rows[1]);
+        let mut padded = vec![0.0_f32; floats];
+        for (to, from) in padded.chunks_mut(rows[0]).zip(input.chunks(packed[0])) {
+            to[..from.len()].copy_from_slice(from);
+        }
+        let stream = context.stream().expect("a stream");
+        let memory = || context.alloc(4 * floats as u64).expect("memory");
+        let (from, to) = (memory(), memory());
+        stream.upload(&from, cast_slice(&padded)).expect("it uploads");
+        let target = if in_place { &from } else { &to };
+        {
+            let _current = context.current().expect("the context");
+            // SAFETY: the context is current, and the stream outlives the plan.
+            let plan = unsafe { CufftPlan::new(problem, in_place, false, stream.raw()) }.expect("it plans");
+            // SAFETY: both arrays hold the problem, in rows as long as the plan has them, until the work is done.
+            unsafe { plan.enqueue(from.address(), target.address()) }.expect("it runs");
+            stream.synchronize().expect("it ends");
+        }
+        stream.download(cast_slice_mut(&mut padded), target).expect("it downloads");
+        let rows = padded.chunks(rows[1]).take(count);
+        rows.flat_map(|row| row[..packed[1]].iter().copied()).collect()
+    }
+
+    #[test]
+    fn cufft_computes_what_we_do() {
+        let Ok(device) = Device::cuda(0) else { return println!("skipped: no GPU for CUDA") };
+        if let Err(error) = cufft::version() {
+            return println!("skipped: {error}");
+        }
+        let any = device.plan(&Fft::new([8]).build().expect("it is possible")).expect("it has a plan");
+        let context = any.cuda_context().expect("it is of CUDA");
+        for lengths in [vec![7], vec![64], vec![9, 8], vec![6, 10, 15]] {
+            let problem = |ask: fn(Fft) -> Fft| {
+                ask(Fft::new(lengths.clone()).batch(3)).build().expect("it is possible")
+            };
+            let [complex, there, back] = [problem(|fft| fft), problem(Fft::r2c), problem(Fft::c2r)];
+            let reals = |bytes: u64| (0..bytes / 4).map(|i| (i * 37 % 101) as f32 / 101.0 - 0.5);
+            let signal: Vec<f32> = reals(there.input_bytes()).collect();
+            let inputs = [reals(complex.input_bytes()).collect(), signal.clone(), ours(&there, &signal)];
+            for (problem, input) in [complex, there, back].iter().zip(inputs) {
+                let wanted = ours(problem, &input);
+                for in_place in [false, true] {
+                    let got = theirs(&context, problem, in_place, &input);
+                    assert_eq!(got.len(), wanted.len());
+                    let close = got.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 2e-3);
+                    assert!(close, "in place {in_place}, {problem:?}: {got:?} {wanted:?}");
+                }
+            }
+        }
     }
 }
