@@ -11,9 +11,11 @@ use crate::problem::Direction;
 
 mod point;
 mod prime;
+mod reals;
 mod toeplitz;
 
 use point::Point;
+pub use reals::{has_reals, reals};
 
 /// The largest number that is no prime and has a codelet.
 const LARGEST: u64 = 42;
@@ -164,8 +166,16 @@ mod tests {
     use crate::kernel::{Op, Type};
     use crate::math::twiddle;
 
+    fn run(direction: Direction, x: &[(f64, f64)]) -> Vec<(f64, f64)> {
+        evaluated(x, |b, x| dft(b, x, direction))
+    }
+
     /// Runs a codelet's straight-line code on the host in f64.
-    fn run(n: usize, direction: Direction, x: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    pub(super) fn evaluated(
+        x: &[(f64, f64)],
+        codelet: impl FnOnce(&mut Builder, &[Cx]) -> Vec<Cx>,
+    ) -> Vec<(f64, f64)> {
+        let n = x.len();
         let mut b = Builder::new("codelet", 1, 1);
         let space = b.buffer("x", Type::F64, crate::kernel::Access::ReadWrite, 2 * n as u64);
         let zero = b.u32(0);
@@ -176,7 +186,7 @@ mod tests {
                 Cx { re: pair[0], im: pair[1] }
             })
             .collect();
-        let output = dft(&mut b, &input, direction);
+        let output = codelet(&mut b, &input);
         let kernel = b.finish();
         let mut values = vec![0.0; kernel.types.len()];
         let mut loads = x.iter();
@@ -207,7 +217,7 @@ mod tests {
             let x: Vec<(f64, f64)> =
                 (0..n).map(|_| (rand::random_range(-1.0..1.0), rand::random_range(-1.0..1.0))).collect();
             for direction in [Direction::Forward, Direction::Inverse] {
-                for (k, (re, im)) in run(n, direction, &x).into_iter().enumerate() {
+                for (k, (re, im)) in run(direction, &x).into_iter().enumerate() {
                     let (mut want_re, mut want_im) = (0.0, 0.0);
                     for (j, &(a, b)) in x.iter().enumerate() {
                         let (c, s) = twiddle::root((j * k % n) as u64, n as u64);

@@ -265,6 +265,7 @@ fn method(pass: &Pass) -> String {
             let stages = product(axis.method.radices());
             match &axis.method {
                 Method::MixedRadix(_) => format!("{} = {stages}", axis.dim.n),
+                Method::Reals(reals) => format!("{} of {}", reals.kind.name(), axis.dim.n),
                 Method::Coprime(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" with "),
                 Method::Decimated { radix, part: rows } => format!("{radix} before {}", part(rows)),
             }

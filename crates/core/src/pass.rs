@@ -9,7 +9,7 @@ mod window;
 
 pub use fold::{Carry, Fold, Formula, Way, points};
 pub use images::Images;
-pub use method::{CoprimePart, Method, PartKind, Stage};
+pub use method::{CoprimePart, Method, PartKind, Reals, Stage};
 pub use table::{Coordinate, MAX_STAGES, TableKind};
 pub use window::Window;
 
@@ -278,7 +278,7 @@ impl Pass {
                 [part] if part.kind == PartKind::Filter => Some(part.radices.clone()),
                 _ => None,
             },
-            Method::MixedRadix(_) | Method::Decimated { .. } => None,
+            Method::MixedRadix(_) | Method::Reals(_) | Method::Decimated { .. } => None,
         };
         let all: Option<Vec<_>> = self.axes.iter().map(radices).collect();
         let radices = all.filter(|axes| axes.len() > 1)?.concat();

@@ -193,7 +193,7 @@ fn the_middle_moves_each_sector_once_each_way() {
         let passes = &compiled.schedule.passes;
         let middle = |pass: &warpfft_core::pass::Pass| match &pass.axes[0].method {
             Method::Coprime(parts) => parts[0].kind == PartKind::Middle,
-            Method::MixedRadix(_) | Method::Decimated { .. } => false,
+            Method::MixedRadix(_) | Method::Reals(_) | Method::Decimated { .. } => false,
         };
         assert_eq!(passes.iter().map(middle).collect::<Vec<_>>(), [false, true, false]);
         let reports = counted(&compiled.program, &Limits::h200());

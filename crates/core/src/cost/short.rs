@@ -4,7 +4,7 @@
 use crate::lower::cluster::Cut;
 use crate::lower::digits::Digits;
 use crate::lower::{edge, wide};
-use crate::pass::{Method, Operand, Pass};
+use crate::pass::{Operand, Pass};
 use crate::problem::{Format, Storage};
 
 /// Copies that accesses of so many bytes a thread add on one side. Copies by accesses of 4 bytes took 1.4 times as long as
@@ -65,7 +65,7 @@ impl Side {
         let Operand { format, storage, .. } = if writes { pass.dst } else { pass.src };
         let parts = if format == Format::Interleaved { 2 } else { 1 };
         let bytes = parts * storage.real_bytes();
-        let plain = pass.axes.iter().all(|axis| matches!(axis.method, Method::MixedRadix(_)));
+        let plain = pass.axes.iter().all(|axis| axis.method.in_place().is_empty());
         if !plain || pass.ends[usize::from(writes)].is_some() {
             return Self { bytes, groups: None };
         }

@@ -33,7 +33,7 @@ impl Lowering<'_> {
         }
         let [axis] = &pass.axes[..] else { return false };
         match &axis.method {
-            Method::MixedRadix(_) => return false,
+            Method::MixedRadix(_) | Method::Reals(_) => return false,
             Method::Coprime(parts) => self.run_coprime(parts),
             Method::Decimated { radix, part } => self.run_decimated(*radix, part),
         }

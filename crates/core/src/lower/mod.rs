@@ -16,6 +16,7 @@ mod fold;
 mod forms;
 mod function;
 pub mod fused;
+mod group;
 mod guards;
 pub mod halves;
 mod images;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::codelet;
 use crate::kernel::{Cache, Cx, Op, Type, Value};
 use crate::pass::{TableKind, Twiddle};
 use crate::problem::Direction;
@@ -219,7 +218,7 @@ impl Lowering<'_> {
 
     /// Stage `position` of an axis needs `W_L^(n K)`, L the product of the radices up to and with it, n the
     /// digit it transforms, K the output index so far.
-    fn stage_factors(&mut self, stage: Stage, layout: &Layout, slot: u32) -> Vec<Option<Cx>> {
+    pub(super) fn stage_factors(&mut self, stage: Stage, layout: &Layout, slot: u32) -> Vec<Option<Cx>> {
         let radix = self.digits.radix(self.register(stage));
         if stage.position == 0 {
             return vec![None; radix as usize];
@@ -272,26 +271,6 @@ impl Lowering<'_> {
             this.table_load(kind, index, (row as u64 * done) as i64 + constant, exists)
         };
         self.each_power(radix, powers, exact, take);
-    }
-
-    /// A group through a stage.
-    pub(super) fn through(&mut self, stage: Stage, layout: &Layout, slot: u32, group: &[Cx]) -> Vec<Cx> {
-        let mut group = self.begun_at_zero(stage, group);
-        let mut factors = self.stage_factors(stage, layout, slot);
-        // Factors that wait for their sums take registers, of which these kernels were seen to have none to spare.
-        let long = self.cluster.is_some() && group.len() >= 16;
-        let words = if self.real == Type::F64 { 4 } else { 2 };
-        let held = words * group.len() as u32 * layout.slots(&self.digits, self.threads.count);
-        let full = held * 8 / 5 >= self.registers;
-        let between = match self.share {
-            Some(_) => self.real == Type::F64,
-            None => self.twiddles_points(),
-        };
-        if long || full || between {
-            self.multiply(&mut group, &std::mem::take(&mut factors));
-            factors = vec![None; group.len()];
-        }
-        codelet::dft_of_products(&mut self.b, &group, &factors, self.direction)
     }
 
     /// `W_L^exponent` from two levels; the exponent is below L where `on` holds.

@@ -1,7 +1,7 @@
 //! How an axis is transformed on the chip: by stages of its own, or by coprime parts, of which some convolve.
 
 use crate::plan::least_padded;
-use crate::problem::Band;
+use crate::problem::{Band, RealKind};
 
 use super::TableKind;
 
@@ -20,6 +20,26 @@ pub enum Method {
         /// What transforms a row.
         part: CoprimePart,
     },
+    /// One codelet that makes reals of reals, of the real parts and of the imaginary parts alike.
+    Reals(Reals),
+}
+
+/// A line of reals in a thread's registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Reals {
+    /// The length, which is the one stage's radix.
+    radix: [u32; 1],
+    /// Which transform.
+    pub kind: RealKind,
+    /// Whether first and last values are weighted ([`RealDim::orthogonal`](crate::problem::RealDim::orthogonal)).
+    pub orthogonal: bool,
+}
+
+impl Reals {
+    /// A line of so many reals.
+    pub const fn new(n: u32, kind: RealKind, orthogonal: bool) -> Self {
+        Self { radix: [n], kind, orthogonal }
+    }
 }
 
 /// One of the coprime parts of a length.
@@ -100,6 +120,7 @@ impl Method {
     pub fn radices(&self) -> &[u32] {
         match self {
             Self::MixedRadix(radices) => radices,
+            Self::Reals(reals) => &reals.radix,
             Self::Coprime(_) | Self::Decimated { .. } => &[],
         }
     }
@@ -107,7 +128,7 @@ impl Method {
     /// Points that the axis takes on the chip.
     pub fn points(&self) -> u64 {
         match self {
-            Self::MixedRadix(radices) => radices.iter().map(|&r| u64::from(r)).product(),
+            Self::MixedRadix(_) | Self::Reals(_) => self.radices().iter().map(|&r| u64::from(r)).product(),
             Self::Coprime(parts) => {
                 let n: u64 = parts.iter().map(|part| part.n).product();
                 parts.iter().map(|part| n / part.n * part.room()).max().unwrap_or(n)
@@ -122,7 +143,7 @@ impl Method {
             radices.iter().map(|&radix| Stage { radix, ways, points }).collect::<Vec<_>>()
         };
         match self {
-            Self::MixedRadix(radices) => of(radices, 1, self.points()),
+            Self::MixedRadix(_) | Self::Reals(_) => of(self.radices(), 1, self.points()),
             Self::Coprime(parts) => {
                 let n: u64 = parts.iter().map(|part| part.n).product();
                 let ways = |part: &CoprimePart| if part.kind == PartKind::MixedRadix { 1 } else { 2 };
@@ -143,7 +164,7 @@ impl Method {
     /// The parts that stand in shared memory while stages run there.
     pub fn in_place(&self) -> &[CoprimePart] {
         match self {
-            Self::MixedRadix(_) => &[],
+            Self::MixedRadix(_) | Self::Reals(_) => &[],
             Self::Coprime(parts) => parts,
             Self::Decimated { part, .. } => std::slice::from_ref(part),
         }
@@ -152,7 +173,7 @@ impl Method {
     /// Whether it convolves.
     pub fn convolves(&self) -> bool {
         match self {
-            Self::MixedRadix(_) => false,
+            Self::MixedRadix(_) | Self::Reals(_) => false,
             Self::Coprime(parts) => parts.iter().any(|part| part.kind != PartKind::MixedRadix),
             Self::Decimated { .. } => true,
         }

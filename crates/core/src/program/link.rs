@@ -8,7 +8,7 @@ use crate::kernel::{Ability, Cache, Inst, Kernel, KernelError, Op, Space, Type, 
 use crate::lower::fused::{self, Ring};
 use crate::lower::tile::{Choice, Tile};
 use crate::lower::{self, Lowered, Slot, Walk};
-use crate::pass::{Array, Pass, TableKind};
+use crate::pass::{Array, Method, Pass, TableKind};
 use crate::problem::{Direction, Precision, Problem, Storage};
 use crate::target::Limits;
 
@@ -200,6 +200,9 @@ fn reads_ahead(kernel: &Kernel, bindings: &[Binding]) -> bool {
 fn name(pass: &Pass) -> String {
     let mut name = String::from(if pass.filter.is_some() { "convolve" } else { "fft" });
     for axis in &pass.axes {
+        if let Method::Reals(reals) = axis.method {
+            name += &format!("_{}", reals.kind.name());
+        }
         name += &format!("_{}", axis.dim.n);
     }
     let back = pass.direction == Direction::Inverse;

@@ -8,6 +8,7 @@ mod applied;
 mod bridge;
 mod choice;
 mod columns;
+mod direct;
 mod line;
 mod reals;
 mod share;

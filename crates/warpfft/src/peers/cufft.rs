@@ -308,7 +308,10 @@ mod tests {
         assert_eq!(rows(Fft::new([2]).c2r(), true), [2, 4]);
         let image = call(Fft::new([9, 6]).c2r().f64().batch(3), false).expect("it is packed");
         assert_eq!((&image.lengths[..], image.batch, image.direction), (&[9, 6][..], 3, 1));
-        assert_eq!((image.types, image.embedding(0), image.embedding(1)), ([5, 1, 5], vec![9, 4], vec![9, 6]));
+        assert_eq!(
+            (image.types, image.embedding(0), image.embedding(1)),
+            ([5, 1, 5], vec![9, 4], vec![9, 6])
+        );
     }
 
     #[test]

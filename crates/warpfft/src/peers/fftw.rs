@@ -44,15 +44,8 @@ type MakeComplex = unsafe extern "C" fn(
     c_uint,
 ) -> Raw;
 /// Between reals and half spectra, which says the direction.
-type MakeHalf = unsafe extern "C" fn(
-    c_int,
-    *const IoDim,
-    c_int,
-    *const IoDim,
-    *mut c_void,
-    *mut c_void,
-    c_uint,
-) -> Raw;
+type MakeHalf =
+    unsafe extern "C" fn(c_int, *const IoDim, c_int, *const IoDim, *mut c_void, *mut c_void, c_uint) -> Raw;
 /// With a kind for each dimension.
 type MakeReal = unsafe extern "C" fn(
     c_int,

@@ -147,8 +147,7 @@ impl Chain<'_> {
     pub(super) fn line(&mut self, line: &Line) -> Result<(), Error> {
         for (at, share) in self.carried(line).into_iter().enumerate() {
             if at > 0 {
-                let pass = Some(self.passes.len());
-                self.detours.push(Detour { cause: Cause::LineLeft, pass, region: None });
+                self.line_is_left();
             }
             let one = self.on_chip(line, &share);
             // What one block holds is one pass.
@@ -171,6 +170,11 @@ impl Chain<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The next pass is there for what pairs leave.
+    pub(super) fn line_is_left(&mut self) {
+        self.detours.push(Detour { cause: Cause::LineLeft, pass: Some(self.passes.len()), region: None });
     }
 
     /// How lines are carried: as is expected to take the least, or as usual where no other way is one pass.

@@ -32,6 +32,9 @@ impl Chain<'_> {
             let most: Vec<u64> = lengths.iter().map(|&[before, after]| before.max(after)).collect();
             self.region(&most, &os, Format::Real, 1)
         });
+        if staged.is_none() && self.direct(dims) {
+            return Ok(());
+        }
         if staged.is_some() {
             let stored = if holds { Detour::stored(problem) } else { Cause::Cropped };
             self.takes_region(if moves { Cause::MovesInPlace } else { stored });

@@ -26,12 +26,6 @@ impl Line {
     /// too, whose numbers one access moves.
     pub fn ways_to_carry(&self) -> Vec<Vec<Share>> {
         let batch = self.repeated();
-        // Two that are neighbours in memory are to be neighbours among the points that functions count.
-        let even = |n: u64, (start, all): (u32, u32)| {
-            n.is_multiple_of(2) && start.is_multiple_of(2) && all.is_multiple_of(2)
-        };
-        let aligned = |dim: &PassDim| dim.first.into_iter().flatten().all(|first| even(dim.n, first));
-        let known = (0..batch.len()).filter(|&d| !batch[d].at_run && batch[d].n > 1 && aligned(&batch[d]));
         if self.formula.turned() {
             return vec![vec![self.share(Carry::Halves, batch)]];
         }
@@ -39,16 +33,24 @@ impl Line {
             let spectrum = matches!(self.formula, Formula::Spectrum { .. });
             let mut ways = vec![vec![self.share(Carry::Halves, batch.clone())]];
             if spectrum && self.beside.is_empty() {
-                ways.extend(known.filter(|&d| batch[d].is == 1).map(|d| self.pairs(&batch, d)));
+                let channels = pairable(&batch).filter(|&d| batch[d].is == 1);
+                ways.extend(channels.map(|d| self.pairs(&batch, d)));
             }
             return ways;
         }
-        // Of an even number of lines none is left; where the number is not known yet, there may be one.
-        let paired = known.max_by_key(|&d| (batch[d].n.is_multiple_of(2), batch[d].n));
-        vec![match paired {
+        vec![self.in_rows()]
+    }
+
+    /// Lines in pairs of neighbours along the dimension that has the most, of which none is left where that number is even; alone
+    /// where there is no such dimension.
+    pub fn in_rows(&self) -> Vec<Share> {
+        let batch = self.repeated();
+        // Where the number is not known yet, one may be left.
+        let paired = pairable(&batch).max_by_key(|&d| (batch[d].n.is_multiple_of(2), batch[d].n));
+        match paired {
             Some(d) => self.pairs(&batch, d),
             None => vec![self.share(Carry::Single, batch)],
-        }]
+        }
     }
 
     /// All lines, carried in one way.
@@ -91,6 +93,16 @@ impl Line {
         let named = dims.enumerate().map(|(d, dim)| Around::named(self.applied.around.get(d), &dim));
         named.filter(PassDim::counts_for).collect()
     }
+}
+
+/// The repeated dimensions along which neighbours may go together: two that are neighbours in memory are to be neighbours among
+/// the points that functions count.
+fn pairable(batch: &[PassDim]) -> impl Iterator<Item = usize> {
+    let even = |n: u64, (start, all): (u32, u32)| {
+        n.is_multiple_of(2) && start.is_multiple_of(2) && all.is_multiple_of(2)
+    };
+    let aligned = move |dim: &PassDim| dim.first.into_iter().flatten().all(|first| even(dim.n, first));
+    (0..batch.len()).filter(move |&d| !batch[d].at_run && batch[d].n > 1 && aligned(&batch[d]))
 }
 
 /// A side of points in memory: its array, the stride of points, and those of the repeated dimensions.
