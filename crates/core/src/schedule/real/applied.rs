@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::function::Functions;
+use crate::function::{Function, Functions};
 use crate::pass::{Carry, PassDim};
 use crate::plan::Plan;
 use crate::problem::Dim;
@@ -75,6 +75,17 @@ impl Chain<'_> {
         Applied { functions: self.ends(ends), own: Some(own), beside: Vec::new(), around }
     }
 
+    /// What planes of so many real dimensions meet, all in one pass.
+    pub(super) fn applied_to_planes(&self, dims: usize) -> Applied {
+        if self.problem.functions.is_empty() {
+            return Applied::default();
+        }
+        let last = dims.saturating_sub(1) as u16;
+        let around = self.repeated().map(|d| self.around(d)).collect();
+        let (functions, beside) = (self.ends([true; 2]), (0..last).collect());
+        Applied { functions, own: Some(last), beside, around }
+    }
+
     /// What meets a complex problem over the rest of the dimensions: repeated over what the problem is, over others, and
     /// over the spectrum.
     pub(super) fn applied_around(&self, rest: &[Dim], others: &[Dim], writes: bool) -> Functions {
@@ -108,10 +119,21 @@ impl Share {
     pub(super) fn functions_of(&self, line: &Line) -> Functions {
         self.functions.each(|function, writes| match self.carry {
             _ if line.folds(self.carry, writes) => function.clone(),
+            _ => self.function_of_points(function, line),
+        })
+    }
+
+    /// The same where nothing folds.
+    pub(super) fn functions_of_points(&self, line: &Line) -> Functions {
+        self.functions.each(|function, _| self.function_of_points(function, line))
+    }
+
+    fn function_of_points(&self, function: &Function, line: &Line) -> Function {
+        match self.carry {
             Carry::Halves => function.of_pairs(line.applied.own),
             Carry::Rows(_) => function.of_pairs(self.across),
             Carry::Single => function.of_reals(),
-        })
+        }
     }
 
     /// The numbers of a complex problem's dimensions that transforms these lines' points.

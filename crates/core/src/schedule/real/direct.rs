@@ -7,25 +7,34 @@ use crate::lower::tile;
 use crate::pass::{Axis, Formula, Method, Pass, PassDim, Reals};
 use crate::plan::Plan;
 use crate::problem::{Dim, RealDim};
+use crate::target::Api;
 
 use super::Chain;
+use super::applied::Applied;
 use super::line::{self, Line};
 use super::share::{Points, Share};
 
 impl Chain<'_> {
-    /// Takes such passes; `false`: there are none. Lines by themselves fold with half the points, and functions and windows want
-    /// the elements that they are of.
+    /// Takes such passes; `false`: there are none. Lines by themselves fold, with half the points.
     pub(super) fn direct(&mut self, dims: &[RealDim]) -> bool {
-        let problem = self.problem;
-        let short = dims.iter().all(|real| has_reals(real.kind, real.dim.n));
-        if dims.len() < 2 || !short || !problem.functions.is_empty() || problem.is_windowed() {
+        let Some((last, others)) = dims.split_last().filter(|(_, others)| !others.is_empty()) else {
+            return false;
+        };
+        if !dims.iter().all(|real| has_reals(real.kind, real.dim.n)) {
             return false;
         }
-        let Some((last, others)) = dims.split_last() else { return false };
+        let problem = self.problem;
+        // Where memory is of words, folds store short numbers in twos; here the two of a point go to different planes.
+        if matches!(self.limits.api, Api::Wgsl { .. }) && problem.stored()[1].real_bytes() < 4 {
+            return false;
+        }
         let formula = Formula::Reals { kind: last.kind, orthogonal: last.orthogonal };
         let beside = others.iter().map(|real| (real.dim, plan(real))).collect();
         let sides = [self.operand(false), self.operand(true)];
-        let line = Line::between(formula, false, last.dim, beside, &problem.batch, sides, problem.scale);
+        let line = Line {
+            applied: self.applied_to_planes(dims.len()),
+            ..Line::between(formula, false, last.dim, beside, &problem.batch, sides, problem.scale)
+        };
         let passes: Vec<Pass> = line.in_rows().iter().map(|share| self.planes(dims, &line, share)).collect();
         if !passes.iter().all(|pass| tile::choose(pass, self.limits).is_some()) {
             return false;
@@ -42,22 +51,29 @@ impl Chain<'_> {
 
     /// The pass of planes that are carried in one way.
     fn planes(&self, dims: &[RealDim], line: &Line, share: &Share) -> Pass {
-        let [from, to] = [false, true].map(|writes| share.natural(line, writes));
-        let side = |points: &Points, d: usize| {
-            if d + 1 == dims.len() { points.stride } else { points.strides[d] }
-        };
+        let sides = [false, true].map(|writes| share.natural(line, writes));
+        // Those of the dimensions in their order, then those of the repeated ones.
+        let strides = sides.each_ref().map(|Points { stride, strides, .. }| {
+            let (others, repeated) = strides.split_at(dims.len() - 1);
+            (others.iter().chain([stride]).copied().collect::<Vec<_>>(), repeated)
+        });
+        let [(read, repeated_read), (written, repeated_written)] = &strides;
         let axes = dims.iter().enumerate().map(|(d, real)| {
-            let (is, os) = (side(&from, d), side(&to, d));
-            let dim = PassDim::from(&Dim { is, os, ..real.dim });
+            let last = d + 1 == dims.len();
+            let number = if last { line.applied.own } else { line.applied.beside.get(d).copied() };
+            let dim = Applied::named(number, &Dim { is: read[d], os: written[d], ..real.dim });
             Axis::new(dim, Method::Reals(Reals::new(real.dim.n as u32, real.kind, real.orthogonal)))
         });
-        let repeated = share.batch.iter().enumerate().map(|(d, dim)| {
-            let (is, os) = (from.strides[dims.len() - 1 + d], to.strides[dims.len() - 1 + d]);
-            PassDim { is, os, ..*dim }
-        });
-        let (axes, batch) = (axes.collect(), repeated.collect());
-        let pass = line::pass(self.problem.precision, axes, batch, from.operand, to.operand);
-        Pass { scale: line.scale, ..pass }
+        let repeated = share.batch.iter().zip(repeated_read.iter().zip(*repeated_written));
+        let batch = repeated.map(|(dim, (&is, &os))| PassDim { is, os, ..*dim }).collect();
+        let [from, to] = sides.each_ref().map(|side| side.operand);
+        let windows = |side: usize| self.plane_windows(dims, &strides[side].0, share.batch.len(), side == 1);
+        Pass {
+            scale: line.scale,
+            functions: share.functions_of_points(line),
+            windows: [windows(0), windows(1)],
+            ..line::pass(self.problem.precision, axes.collect(), batch, from, to)
+        }
     }
 }
 

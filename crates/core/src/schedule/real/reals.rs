@@ -25,6 +25,9 @@ impl Chain<'_> {
         let alike = lengths.iter().all(|[before, after]| before == after);
         let moves = problem.placement == Placement::InPlace
             && (is != os || input.0.offset != output.0.offset || !alike);
+        if !moves && self.direct(dims) {
+            return Ok(());
+        }
         // What lies between passes is kept as it is computed, and may be more than there is room for in the output.
         let holds = lengths.iter().skip(1).all(|[before, after]| before <= after);
         let between = dims.len() > 1 && !(problem.keeps_results() && holds);
@@ -32,9 +35,6 @@ impl Chain<'_> {
             let most: Vec<u64> = lengths.iter().map(|&[before, after]| before.max(after)).collect();
             self.region(&most, &os, Format::Real, 1)
         });
-        if staged.is_none() && self.direct(dims) {
-            return Ok(());
-        }
         if staged.is_some() {
             let stored = if holds { Detour::stored(problem) } else { Cause::Cropped };
             self.takes_region(if moves { Cause::MovesInPlace } else { stored });

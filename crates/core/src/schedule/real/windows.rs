@@ -3,7 +3,7 @@
 use crate::error::Side;
 use crate::pass::{self, Carry};
 use crate::plan::Plan;
-use crate::problem::{Dim, Problem, Window};
+use crate::problem::{Dim, Problem, RealDim, Window};
 
 use super::Chain;
 use super::line::Line;
@@ -140,6 +140,29 @@ impl Chain<'_> {
         let sides =
             |dim: &Dim| [Side::Input, Side::Output].map(|side| self.problem.window(self.number(dim), side));
         dims.iter().map(sides).collect()
+    }
+
+    /// The windows of a pass on a side, of planes of so many real dimensions that lie so in memory.
+    pub(super) fn plane_windows(
+        &self,
+        dims: &[RealDim],
+        strides: &[i64],
+        repeated: usize,
+        writes: bool,
+    ) -> Vec<pass::Window> {
+        let own = |(d, real): (usize, &RealDim)| {
+            let Window { start, len } = self.window_of(d, [real.dim.n; 2])[usize::from(writes)]?;
+            let axes = (0..dims.len()).map(|other| u64::from(other == d)).collect();
+            Some(pass::Window {
+                n: real.dim.n,
+                start,
+                len,
+                stride: strides[d],
+                axes,
+                batch: vec![0; repeated],
+            })
+        };
+        dims.iter().enumerate().filter_map(own).collect()
     }
 
     fn window_of(&self, number: usize, points: [u64; 2]) -> [Option<Window>; 2] {

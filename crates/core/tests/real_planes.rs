@@ -1,0 +1,91 @@
+//! Planes and volumes of short axes from reals to reals, on the simulator: one pass, two planes as one of complex numbers.
+
+mod common;
+mod definitions;
+
+use common::limits::small_browser;
+use common::{build, shared_array};
+use definitions::reference;
+use warpfft_core::kernel::simulate::Report;
+use warpfft_core::problem::{Precision, Problem, RealKind};
+use warpfft_core::program::compile;
+use warpfft_core::request::Fft;
+use warpfft_core::target::Limits;
+
+/// Holds a problem against its definition; with its passes.
+fn check(problem: &Problem, limits: &Limits) -> (usize, Report) {
+    let program = compile(problem, limits).unwrap_or_else(|error| panic!("{problem:?}: {error}"));
+    let input = common::random(problem.input_span().end as usize, problem.precision);
+    let before = common::random(problem.output_span().end as usize, problem.precision);
+    let mut want = reference(problem, &input, &before);
+    want.iter_mut().for_each(|x| x.im = 0.0);
+    let run = common::run(&program, limits, &input, &before);
+    let (got, report) = run.unwrap_or_else(|fault| panic!("{problem:?}: {fault}"));
+    let error = common::error(&got, &want);
+    let tolerance = match problem.precision {
+        _ if problem.storage != [None; 2] => 1e-3,
+        Precision::F64 => 3e-15,
+        _ => 1.5e-6,
+    };
+    assert!(error < tolerance, "{problem:?}: relative error {error:.2e}");
+    (program.launches.len(), report)
+}
+
+#[test]
+fn every_kind_takes_one_pass() {
+    let limits = Limits::h200();
+    for kind in RealKind::ALL {
+        for shape in [&[8, 8][..], &[2, 9], &[16, 5], &[13, 12], &[4, 3, 8]] {
+            for batch in [1, 2, 5, 64] {
+                let fft = || Fft::new(shape).batch(batch).r2r([kind]);
+                // Of an odd number the last one is left.
+                let passes = if batch == 5 { 2 } else { 1 };
+                assert_eq!(check(&build(fft()), &limits).0, passes, "{kind:?} {shape:?} {batch}");
+                assert_eq!(check(&build(fft().orthogonal().f64()), &limits).0, passes);
+                check(&build(fft().scale(0.25)), &limits);
+                let in_place = build(fft().in_place());
+                let program = compile(&in_place, &limits).expect("it is planned");
+                assert_eq!(program.launches.len(), passes);
+                shared_array::check_in_place(&in_place, &program, &limits, reference);
+            }
+        }
+    }
+    let mixed = [RealKind::Dct2, RealKind::Dht, RealKind::Dst3];
+    assert_eq!(check(&build(Fft::new([7, 32, 6]).batch(6).r2r(mixed)), &limits).0, 1);
+    // Longer axes fold, each in a pass.
+    assert_eq!(check(&build(Fft::new([8, 34]).batch(4).r2r([RealKind::Dct2])), &limits).0, 2);
+}
+
+/// Channels side by side, an array within another, gaps, either direction, and an open number of them.
+#[test]
+fn any_layout_takes_one_pass() {
+    for limits in [Limits::h200(), small_browser()] {
+        let kind = [RealKind::Dct2];
+        let backward = Fft::new([8, 12]).batch_strided(4, 100, -96).offsets(3, 3 * 96);
+        for fft in [
+            Fft::axes([8, 8, 6], [0, 1]),
+            Fft::axes([8, 6, 8], [0, 2]).batch(2),
+            Fft::new([8, 12]).strides(&[20, 1], &[12, 1]).batch_strided(4, 400, 96),
+            Fft::new([8, 12]).strides(&[12, 1], &[1, 8]).batch(4),
+            backward,
+            Fft::new([8, 8]).batch(6).any_batch(),
+        ] {
+            let problem = build(fft.r2r(kind));
+            assert_eq!(check(&problem, &limits).0, 1, "{problem:?}");
+        }
+    }
+    // Short numbers, but where memory is of words: there lines that fold store them in twos.
+    let short = build(Fft::new([8, 8]).batch(6).r2r([RealKind::Dct3]).f16());
+    assert_eq!([Limits::h200(), small_browser()].map(|limits| check(&short, &limits).0), [1, 2]);
+}
+
+/// Pictures as they are coded by, 8 x 8 of each: every sector is moved once, and no bank waits for another.
+#[test]
+fn blocks_of_pictures_move_nothing_twice() {
+    for kind in [RealKind::Dct2, RealKind::Dct3] {
+        let (_, report) = check(&build(Fft::new([8, 8]).batch(512).r2r([kind])), &Limits::h200());
+        let sectors = 512 * 64 * 4 / 32;
+        assert_eq!([report.global_sectors_read, report.global_sectors_written], [sectors; 2]);
+        assert!(report.conflicts() < 1.001, "{}", report.conflicts());
+    }
+}
