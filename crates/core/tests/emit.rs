@@ -154,8 +154,8 @@ fn pairs_of_singles_are_as_accepted() {
     golden("fft_3_double_single.wgsl", &text);
 }
 
-/// Short numbers: two by two where they are interleaved, one by one where they are planar; bf16 by integers where there
-/// is nothing else.
+/// Short numbers: two by two where they are interleaved, by up to four of a plane that a thread has side by side, one by one where
+/// there are none such; bf16 by integers where there is nothing else.
 #[test]
 fn short_numbers_are_as_accepted() {
     let rows = |n: u64| Fft::new([n]).batch(64);
@@ -177,8 +177,9 @@ fn short_numbers_are_as_accepted() {
     golden("fft_16_f16.wgsl", &text(rows(16).f16(), &Limits::webgpu_min()));
     golden("fft_9_bf16.wgsl", &text(rows(9).bf16(), &Limits::webgpu_min()));
     let halves = Limits { f16: true, ..Limits::vulkan_min() };
-    golden("fft_4_f16_planar.wgsl", &text(rows(4).f16().planar(), &halves));
-    for (fft, device) in [(rows(4).f16(), Limits::vulkan_min()), (rows(4).bf16(), halves)] {
+    golden("fft_4_f16_planar.wgsl", &text(rows(4).f16().planar(), &Limits::vulkan_min()));
+    golden("fft_5_f16_planar.wgsl", &text(rows(5).f16().planar(), &halves));
+    for (fft, device) in [(rows(5).f16(), Limits::vulkan_min()), (rows(5).bf16(), halves)] {
         let error = warpfft_core::compile(&fft.planar().build().unwrap(), &device).unwrap_err();
         assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         assert!(error.to_string().contains("interleaved"), "{error}");

@@ -15,8 +15,14 @@ const BY_BYTES: [(u64, f64); 2] = [(2, 0.6), (4, 0.2)];
 /// accesses of 8 bytes, which is in the shipped wisdom (docs/notes/storage.md).
 const MANY: u64 = 16;
 
+/// Copies that accesses of 2 bytes add on one side where two planes of reals go as one and a thread has so many of them: 32 x 32 took
+/// 1.19 copies so, and 1.49 by twice the bytes and twice the registers.
+const OF_PLANES: f64 = 0.1;
+
 /// One side of a pass that keeps short numbers.
 struct Side {
+    /// Whether a point's two numbers lie in planes of their own.
+    planes: bool,
     /// Bytes of an access to one element.
     bytes: u64,
     /// Groups of threads' accesses, where neighbours may move two by two.
@@ -53,6 +59,9 @@ impl Short {
         let side = |side: &Side| {
             let paired = side.groups.is_some_and(|groups| wide::shared_out(groups, threads));
             let bytes = side.bytes * if paired { u64::from(wide::PAIR) } else { 1 };
+            if side.planes && many {
+                return OF_PLANES;
+            }
             let short = BY_BYTES.iter().find(|(most, _)| bytes <= *most);
             short.filter(|(most, _)| *most < 4 || !many).map_or(0.0, |(_, copies)| *copies)
         };
@@ -65,9 +74,10 @@ impl Side {
         let Operand { format, storage, .. } = if writes { pass.dst } else { pass.src };
         let parts = if format == Format::Interleaved { 2 } else { 1 };
         let bytes = parts * storage.real_bytes();
+        let planes = matches!(format, Format::Apart(_));
         let plain = pass.axes.iter().all(|axis| axis.method.in_place().is_empty());
         if !plain || pass.ends[usize::from(writes)].is_some() {
-            return Self { bytes, groups: None };
+            return Self { planes, bytes, groups: None };
         }
         let mut stages = digits.stages.iter().flatten();
         let register = if writes { stages.next_back() } else { stages.next() }.copied();
@@ -77,9 +87,9 @@ impl Side {
         let own = layout.register.is_some_and(|r| strides[r] == 1 && digits.radix(r).is_multiple_of(2));
         if own {
             // Neighbours are a thread's own registers.
-            return Self { bytes: 2 * bytes, groups: None };
+            return Self { planes, bytes: 2 * bytes, groups: None };
         }
         let groups = wide::pairable(pass, held, digits, &layout, writes).map(|_| layout.groups(digits));
-        Self { bytes, groups }
+        Self { planes, bytes, groups }
     }
 }

@@ -1,7 +1,8 @@
 //! Layouts: which element of a tile lies in which register of which thread, and what a linear map of its digits is there.
 
 use crate::kernel::{Builder, Op, Type, Value};
-use crate::pass::Pass;
+use crate::pass::{Operand, Pass};
+use crate::problem::Format;
 
 use super::dealt::Reflected;
 use super::digits::Digits;
@@ -211,10 +212,16 @@ pub(crate) fn edge(
     let linear = digits.by_stride(&[block], strides);
     let whole = digits.run(&linear, strides) * bytes;
     // A sector has 32 bytes. A thread that owns a whole transform of one 16-byte access needs no
-    // help; reads of split sectors are caught by the L1 cache, writes are not.
+    // help; reads of split sectors are caught by the L1 cache, writes are not. An access of reals has four at most: of 8 x 8 in f16
+    // rows that threads stored by themselves took 4.4 copies.
+    let Operand { format, storage, .. } = if writes { pass.dst } else { pass.src };
+    let access = match format {
+        Format::Interleaved | Format::Planar => 16,
+        Format::Real | Format::Apart(_) => (4 * storage.real_bytes()).min(16),
+    };
     let own_run = register.is_some_and(|r| {
         let size = u64::from(digits.radix(r));
-        strides[r] == 1 && size * bytes <= 16 && size.is_power_of_two()
+        strides[r] == 1 && size * bytes <= access && size.is_power_of_two()
     });
     let good = run >= 256 || (run >= 32 && (!writes || run.is_multiple_of(32))) || own_run;
     if good || whole <= run { direct } else { Layout { register: None, order: linear, block, pair: None } }

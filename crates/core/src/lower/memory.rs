@@ -179,30 +179,6 @@ impl Lowering<'_> {
         (pointers.iter().map(|&ptr| self.b.ptr_add(ptr, far)).collect(), 0)
     }
 
-    /// Whether two neighbouring registers may be moved by one access of four reals.
-    fn pairs(&self, side: &Side, layout: &Layout, limited: bool) -> bool {
-        let Some(register) = layout.register else { return false };
-        let others_even = side
-            .weights
-            .iter()
-            .enumerate()
-            .all(|(d, weight)| d == register || self.digits.all[d].size == 1 || weight % 4 == 0);
-        let writes = side.operand == self.pass.dst && !self.pass.in_place();
-        let origins_even = self.pass.batch.iter().all(|dim| {
-            let stride = if writes { dim.os } else { dim.is };
-            dim.n == 1 || (2 * stride) % 4 == 0
-        });
-        side.step == 2
-            && side.operand.storage.real_bytes() <= 4
-            && side.weights[register] == 2
-            && self.digits.all[register].size.is_multiple_of(2)
-            && side.operand.offset.is_multiple_of(2)
-            && others_even
-            && origins_even
-            && !limited
-            && !side.staged
-    }
-
     /// Where a register's element lies, `offset` beside the pointers, once its windows have moved it.
     fn in_window(
         &mut self,
@@ -247,7 +223,7 @@ impl Lowering<'_> {
         let limited = bounds.is_some()
             || self.pass.load.is_some_and(|what| what.limit.is_some())
             || !self.pass.windows[0].is_empty();
-        let pairs = self.pairs(side, layout, limited);
+        let together = self.neighbours_moved(side, layout, limited);
         let cache = if side.staged { Cache::Default } else { self.reading(layout) };
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let inside = self.inside(layout, slot);
@@ -270,13 +246,7 @@ impl Lowering<'_> {
             let seen = seen.as_deref().map(|seen| &seen[r]);
             let pointers = if r == 0 { &first } else { &pointers };
             let (planes, offset) = self.in_window(side, pointers, base + step * r as i64, seen);
-            if pairs {
-                let x = self.get(planes[0], offset, 4, cache, on);
-                group.extend([Cx { re: x[0], im: x[1] }, Cx { re: x[2], im: x[3] }]);
-            } else {
-                let x = self.load_one(side.operand.format, &planes, offset, cache, on);
-                group.push(x);
-            }
+            group.extend(self.load_some(side.operand.format, &planes, (offset, together), cache, on));
         }
         if let Some(function) = self.pass.functions.load.clone().filter(|_| !side.staged) {
             let mut all: Vec<Bound> = Vec::with_capacity(factors.len());
@@ -333,7 +303,7 @@ impl Lowering<'_> {
         let limited = bounds.is_some()
             || self.pass.store.is_some_and(|what| what.limit.is_some())
             || !self.pass.windows[1].is_empty();
-        let pairs = self.pairs(side, layout, limited);
+        let together = self.neighbours_moved(side, layout, limited);
         let cache = if side.staged { Cache::Default } else { self.caches[1] };
         let step = layout.register.map_or(0, |d| side.weights[d]);
         let inside = self.inside(layout, slot);
@@ -352,15 +322,13 @@ impl Lowering<'_> {
         if let Some(function) = self.pass.functions.store.clone().filter(|_| !side.staged) {
             self.apply(&function, true, (layout, slot), &mut values, None);
         }
-        let width = if pairs { 2 } else { 1 };
         let mut writes = Vec::new();
-        for (chunk, r) in values.chunks(width).zip((0..).step_by(width)) {
+        for (chunk, r) in values.chunks(together).zip((0..).step_by(together)) {
             let seen = seen.as_deref().map(|seen| &seen[r]);
             let (planes, offset) = self.in_window(side, &pointers, base + step * r as i64, seen);
             let on = self.bounded(factors[r].0, seen.map(|seen| seen.on), bounds.map(|all| all[r]));
             let Bound::If(on) = on else { continue };
-            let reals: Vec<Value> = chunk.iter().flat_map(|x| [x.re, x.im]).collect();
-            self.write_reals(side, (&planes, offset), reals, on, &mut writes);
+            self.write_some(side, (&planes, offset), chunk, on, &mut writes);
         }
         self.write_all(writes, cache);
     }

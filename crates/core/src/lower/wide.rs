@@ -49,6 +49,7 @@ pub(crate) fn pairable(
         && own.size.is_multiple_of(PAIR)
         && digits.upper[fastest].is_none()
         && operand.offset.is_multiple_of(2)
+        && !matches!(operand.format, Format::Apart(distance) if distance % 2 != 0)
         && (0..digits.all.len()).all(even)
         && pass.batch.iter().zip(held).enumerate().all(starts_even);
     possible.then_some(fastest)
@@ -63,7 +64,7 @@ pub(crate) fn shared_out(groups: u32, threads: u32) -> bool {
 
 /// Whether an array's elements are so short that single ones leave a part of an access empty.
 pub(crate) fn short(operand: Operand) -> bool {
-    operand.storage.real_bytes() < 4 && !matches!(operand.format, Format::Apart(_))
+    operand.storage.real_bytes() < 4
 }
 
 impl Lowering<'_> {
@@ -120,7 +121,12 @@ impl Lowering<'_> {
                     (vec![x[0], x[2]], vec![x[1], x[3]])
                 }
                 Format::Planar => (reals(0, 2), reals(1, 2)),
-                Format::Real | Format::Apart(_) => {
+                Format::Apart(distance) => {
+                    let re = reals(0, 2);
+                    let (other, far) = self.reach(&planes, i64::from(offset) + distance);
+                    (re, self.get(other[0], far, 2, cache, on))
+                }
+                Format::Real => {
                     let zero = self.b.float(self.real, 0.0);
                     (self.get(planes[0], offset, 2, cache, on), vec![zero; 2])
                 }
@@ -156,7 +162,12 @@ impl Lowering<'_> {
                     Format::Planar => {
                         writes.extend([write(0, vec![x.re, y.re]), write(1, vec![x.im, y.im])]);
                     }
-                    Format::Real | Format::Apart(_) => writes.push(write(0, vec![x.re, y.re])),
+                    Format::Real => writes.push(write(0, vec![x.re, y.re])),
+                    Format::Apart(distance) => {
+                        let (other, far) = self.reach(&planes, i64::from(offset) + distance);
+                        writes.push(write(0, vec![x.re, y.re]));
+                        writes.push(Write { ptr: other[0], offset: far, values: vec![x.im, y.im], on });
+                    }
                 }
             }
             self.write_all(writes, self.caches[1]);

@@ -120,7 +120,7 @@ impl Lowering<'_> {
                     let (pointers, offset) = self.pointers(&side, &layout, slot);
                     let (pointers, offset) = self.reach(&pointers, offset);
                     let cache = self.unshaped(writes);
-                    self.load_one(side.operand.format, &pointers, offset, cache, on)
+                    self.load_some(side.operand.format, &pointers, (offset, 1), cache, on)[0]
                 };
                 taken.push((slot, on, x));
             }
@@ -135,7 +135,7 @@ impl Lowering<'_> {
             for (slot, on, x) in taken {
                 let (pointers, offset) = self.pointers(&side, &layout, slot);
                 let (pointers, offset) = self.reach(&pointers, offset);
-                self.write_reals(&side, (&pointers, offset), vec![x.re, x.im], on, &mut stores);
+                self.write_some(&side, (&pointers, offset), &[x], on, &mut stores);
             }
             let cache = self.unshaped(writes);
             self.write_all(stores, cache);

@@ -1,6 +1,7 @@
-//! Planes and volumes of reals to reals whose every axis is short: one pass, in which a thread has a line in registers and two planes
-//! go through as one of complex numbers ([`Method::Reals`]). Axis after axis takes a pass for each: of 8 x 8, as pictures are coded
-//! by, 3.1 copies on an H200.
+//! Lines, planes and volumes of reals to reals whose every axis is short: one pass, in which a thread has a line in registers and
+//! two of them, or two planes, go through as one of complex numbers ([`Method::Reals`]). On an H200 lines of 8 to 32 that folded took
+//! 1.1 to 1.5 copies and take 1.0; planes took a pass for each axis, of 8 x 8, as pictures are coded by, 3.1 copies, and take 1.05
+//! (`docs/notes/real-data.md`).
 
 use crate::codelet::has_reals;
 use crate::lower::tile;
@@ -14,12 +15,16 @@ use super::applied::Applied;
 use super::line::{self, Line};
 use super::share::{Points, Share};
 
+/// Lines by themselves of fewer points fold: of two, 1.01 copies for 1.23.
+const SHORTEST: u64 = 3;
+
 impl Chain<'_> {
-    /// Takes such passes; `false`: there are none. Lines by themselves fold, with half the points.
+    /// Takes such passes; `false`: there are none, and lines fold.
     pub(super) fn direct(&mut self, dims: &[RealDim]) -> bool {
-        let Some((last, others)) = dims.split_last().filter(|(_, others)| !others.is_empty()) else {
+        let Some((last, others)) = dims.split_last() else { return false };
+        if others.is_empty() && last.dim.n < SHORTEST {
             return false;
-        };
+        }
         if !dims.iter().all(|real| has_reals(real.kind, real.dim.n)) {
             return false;
         }
@@ -35,7 +40,12 @@ impl Chain<'_> {
             applied: self.applied_to_planes(dims.len()),
             ..Line::between(formula, false, last.dim, beside, &problem.batch, sides, problem.scale)
         };
-        let passes: Vec<Pass> = line.in_rows().iter().map(|share| self.planes(dims, &line, share)).collect();
+        let mut shares = line.in_rows();
+        if shares.len() > 1 && problem.input_bytes() <= self.limits.l2_bytes {
+            // A launch for the one that is left takes longer than what pairs save.
+            shares = vec![line.all_alone()];
+        }
+        let passes: Vec<Pass> = shares.iter().map(|share| self.planes(dims, &line, share)).collect();
         if !passes.iter().all(|pass| tile::choose(pass, self.limits).is_some()) {
             return false;
         }

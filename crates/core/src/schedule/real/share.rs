@@ -41,6 +41,11 @@ impl Line {
         vec![self.in_rows()]
     }
 
+    /// Each line by itself.
+    pub fn all_alone(&self) -> Share {
+        self.share(Carry::Single, self.repeated())
+    }
+
     /// Lines in pairs of neighbours along the dimension that has the most, of which none is left where that number is even; alone
     /// where there is no such dimension.
     pub fn in_rows(&self) -> Vec<Share> {
@@ -49,7 +54,7 @@ impl Line {
         let paired = pairable(&batch).max_by_key(|&d| (batch[d].n.is_multiple_of(2), batch[d].n));
         match paired {
             Some(d) => self.pairs(&batch, d),
-            None => vec![self.share(Carry::Single, batch)],
+            None => vec![self.all_alone()],
         }
     }
 
