@@ -12,6 +12,11 @@ use super::tile::{Mode, Scratch, run_tile};
 use super::view::View;
 use crate::error::Error;
 
+/// Reals between points that may fall on the same place of a cache: 512 bytes or more.
+const CONFLICT: u64 = 128;
+/// Reals of a gap against that: 64 bytes or more.
+const GAP: u64 = 16;
+
 /// An array that a pass reads from or writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Array {
@@ -42,12 +47,26 @@ pub(super) struct Side {
     pub stride: i64,
     /// Reals of a point.
     pub parts: u64,
+    /// Whether lines of a buffer have a gap between them where they would fall on the same place of a cache.
+    pub apart: bool,
 }
 
 impl Side {
     /// Reals of the line.
     pub fn reals(self) -> u64 {
         self.n * self.parts
+    }
+
+    /// Reals from one line of a buffer to the next. Where lines began a large power of two apart, the cache could not
+    /// hold one point of several of them.
+    pub fn pitch(self) -> u64 {
+        let reals = self.reals();
+        if self.apart && reals.is_multiple_of(CONFLICT) { reals + GAP } else { reals }
+    }
+
+    /// Reals of a buffer of so many lines.
+    pub fn buffer(self, lines: u64) -> u64 {
+        lines.saturating_mul(self.pitch())
     }
 }
 

@@ -1,7 +1,9 @@
 //! The processor: no kernels; the problem goes to rustfft, realfft and rustdct, axis by axis, with rayon over the lines.
 
 mod around;
+mod blocks;
 mod ends;
+mod gather;
 mod growth;
 mod lines;
 mod plan;

@@ -197,9 +197,9 @@ impl<'a, T: CpuReal> Build<'a, T> {
         let formats = [self.format(from.0), self.format(to.0)];
         let side = |which: usize, n: u64, stride: i64| {
             let parts = if formats[which] == Format::Real { 1 } else { 2 };
-            Side { n, stride, parts }
+            Side { n, stride, parts, apart: false }
         };
-        let line = match own.map(|own| &axes[own]) {
+        let mut line = match own.map(|own| &axes[own]) {
             Some(axis) => {
                 let (is, os) = strides(axis);
                 [side(0, axis.points[0], is), side(1, axis.points[1], os)]
@@ -209,6 +209,8 @@ impl<'a, T: CpuReal> Build<'a, T> {
                 [side(0, nearest.n, nearest.is), side(1, nearest.n, nearest.os)]
             }
         };
+        let apart = line.iter().any(|side| side.stride != 1);
+        line.iter_mut().for_each(|side| side.apart = apart);
         let mut outer = merged(all);
         let lanes = take_nearest(&mut outer);
         let kept = [from.0, to.0].map(|array| self.kept(array) == T::STORAGE);

@@ -4,7 +4,8 @@ use bytemuck::cast_slice_mut;
 use num_complex::Complex;
 
 use super::CpuReal;
-use super::lines::{Pass, Side, Work};
+use super::gather::{Lanes, gather, scatter};
+use super::lines::{Pass, Work};
 use super::view::View;
 use crate::error::Error;
 use crate::room;
@@ -48,7 +49,7 @@ impl<T: CpuReal> Scratch<T> {
     }
 
     fn reals(pass: &Pass<T>) -> [u64; 3] {
-        let [read, write] = pass.line.map(|side| pass.tile.min(pass.lanes.n).saturating_mul(side.reals()));
+        let [read, write] = pass.line.map(|side| side.buffer(pass.tile.min(pass.lanes.n)));
         let (source, target) = match pass.mode {
             Mode::OnSlices | Mode::BetweenSlices => (0, 0),
             Mode::ThroughBuffer | Mode::IntoSlices => (read, 0),
@@ -140,15 +141,22 @@ unsafe fn through_buffer<T: CpuReal>(
     scratch: &mut Scratch<T>,
 ) {
     let [read, write] = pass.line;
-    let lines = &mut scratch.source[..lanes * read.reals() as usize];
+    let lines = &mut scratch.source[..read.buffer(lanes as u64) as usize];
     // SAFETY: by this function's contract.
-    unsafe { gather(from, at.0, read, (lanes, pass.lanes.is), lines) };
+    unsafe { gather(from, Lanes { at: at.0, count: lanes, apart: pass.lanes.is }, read, lines) };
     if let Work::Complex(fft) = &pass.work {
-        fft.process_with_scratch(cast_slice_mut(lines), cast_slice_mut(&mut scratch.work));
+        let work = cast_slice_mut(&mut scratch.work);
+        if read.pitch() == read.reals() {
+            fft.process_with_scratch(cast_slice_mut(lines), work);
+        } else {
+            for line in lines.chunks_exact_mut(read.pitch() as usize) {
+                fft.process_with_scratch(cast_slice_mut(&mut line[..read.reals() as usize]), work);
+            }
+        }
     }
     scale(pass, lines);
     // SAFETY: by this function's contract.
-    unsafe { scatter(to, at.1, write, (lanes, pass.lanes.os), lines) };
+    unsafe { scatter(to, Lanes { at: at.1, count: lanes, apart: pass.lanes.os }, write, lines) };
 }
 
 /// # Safety
@@ -165,95 +173,24 @@ unsafe fn between_buffers<T: CpuReal>(
     let Work::Real(line) = &pass.work else { return };
     let [read, write] = pass.line;
     let (taken, given) = (read.reals() as usize, write.reals() as usize);
-    let source = &mut scratch.source[..lanes * taken];
+    let source = &mut scratch.source[..read.buffer(lanes as u64) as usize];
     // SAFETY: by this function's contract.
-    unsafe { gather(from, at.0, read, (lanes, pass.lanes.is), source) };
-    for (lane, source) in source.chunks_exact_mut(taken).enumerate() {
+    unsafe { gather(from, Lanes { at: at.0, count: lanes, apart: pass.lanes.is }, read, source) };
+    for (lane, source) in source.chunks_exact_mut(read.pitch() as usize).enumerate() {
+        let source = &mut source[..taken];
         let target = if pass.mode == Mode::IntoSlices {
             let start = at.1 + lane as isize * pass.lanes.os as isize;
             // SAFETY: by this function's contract; the tile's lines have all been read.
             unsafe { to.slice_mut(start, write.n as usize) }
         } else {
-            &mut scratch.target[lane * given..][..given]
+            &mut scratch.target[lane * write.pitch() as usize..][..given]
         };
         line.process(source, target, &mut scratch.work);
         scale(pass, target);
     }
     if pass.mode == Mode::BetweenBuffers {
         // SAFETY: by this function's contract.
-        unsafe { scatter(to, at.1, write, (lanes, pass.lanes.os), &scratch.target[..lanes * given]) };
-    }
-}
-
-/// Reads lines, so many and so far apart, into a buffer, one after the other.
-///
-/// # Safety
-///
-/// All elements lie in the array, and no thread writes them meanwhile.
-unsafe fn gather<T: CpuReal>(
-    from: View<T>,
-    at: isize,
-    side: Side,
-    (lanes, apart): (usize, i64),
-    into: &mut [T],
-) {
-    let (length, point, lane) = (side.n as usize, side.stride as isize, apart as isize);
-    if side.stride == 1 && from.is_packed() {
-        for (l, line) in into.chunks_exact_mut(side.reals() as usize).enumerate() {
-            // SAFETY: by this function's contract.
-            line.copy_from_slice(unsafe { from.slice(at + l as isize * lane, length) });
-        }
-        return;
-    }
-    let points_inner = point.unsigned_abs() <= lane.unsigned_abs();
-    let place = |k: usize, l: usize| at + k as isize * point + l as isize * lane;
-    if from.is_real() {
-        walk(length, lanes, points_inner, |k, l| {
-            // SAFETY: by this function's contract.
-            into[l * length + k] = unsafe { from.get_real(place(k, l)) };
-        });
-    } else {
-        let into = cast_slice_mut::<T, Complex<T>>(into);
-        walk(length, lanes, points_inner, |k, l| {
-            // SAFETY: by this function's contract.
-            into[l * length + k] = unsafe { from.get(place(k, l)) };
-        });
-    }
-}
-
-/// Writes lines, so many and so far apart, that lie in a buffer one after the other.
-///
-/// # Safety
-///
-/// All elements lie in the array, and no other thread touches them meanwhile.
-unsafe fn scatter<T: CpuReal>(to: View<T>, at: isize, side: Side, (lanes, apart): (usize, i64), lines: &[T]) {
-    let (length, point, lane) = (side.n as usize, side.stride as isize, apart as isize);
-    let points_inner = point.unsigned_abs() <= lane.unsigned_abs();
-    let place = |k: usize, l: usize| at + k as isize * point + l as isize * lane;
-    if to.is_real() {
-        walk(length, lanes, points_inner, |k, l| {
-            // SAFETY: by this function's contract.
-            unsafe { to.set_real(place(k, l), lines[l * length + k]) };
-        });
-    } else {
-        let lines = bytemuck::cast_slice::<T, Complex<T>>(lines);
-        walk(length, lanes, points_inner, |k, l| {
-            // SAFETY: by this function's contract.
-            unsafe { to.set(place(k, l), lines[l * length + k]) };
-        });
-    }
-}
-
-/// Visits all (point, lane), so that the shorter stride of memory is the inner loop.
-fn walk(length: usize, lanes: usize, points_inner: bool, mut visit: impl FnMut(usize, usize)) {
-    if points_inner {
-        for lane in 0..lanes {
-            (0..length).for_each(|point| visit(point, lane));
-        }
-    } else {
-        for point in 0..length {
-            (0..lanes).for_each(|lane| visit(point, lane));
-        }
+        unsafe { scatter(to, Lanes { at: at.1, count: lanes, apart: pass.lanes.os }, write, &scratch.target) };
     }
 }
 

@@ -21,6 +21,18 @@ enum Layout {
     Planes,
 }
 
+/// Where an element lies, for whoever moves many from there on.
+pub(super) enum Place<T> {
+    /// A real, as it is computed in.
+    Reals(*mut T),
+    /// A pair (re, im), as it is computed in.
+    Pairs(*mut Complex<T>),
+    /// The parts in two planes, as they are computed in.
+    Planes([*mut T; 2]),
+    /// Kept in another type.
+    Converted,
+}
+
 /// Where an array lies. Element `e` has its real part, or is, at `re + e * step`; where it is complex, it has its
 /// imaginary part at `im + e * step`, counted in reals as they are kept. They are read and written as `T`.
 #[derive(Clone, Copy)]
@@ -139,6 +151,27 @@ impl<T: CpuReal> View<T> {
     /// had as slices.
     pub fn is_packed(&self) -> bool {
         self.layout != Layout::Planes && self.kept == T::STORAGE
+    }
+
+    /// Where an element lies.
+    ///
+    /// # Safety
+    ///
+    /// The element lies in the array.
+    pub unsafe fn place(&self, element: isize) -> Place<T> {
+        if self.kept != T::STORAGE {
+            return Place::Converted;
+        }
+        let at = element * self.step as isize;
+        // SAFETY: by this function's contract; planes are aligned for what they keep, and pairs as their parts.
+        unsafe {
+            let re = self.re.cast::<T>().offset(at);
+            match self.layout {
+                Layout::Reals => Place::Reals(re),
+                Layout::Pairs => Place::Pairs(re.cast()),
+                Layout::Planes => Place::Planes([re, self.im.cast::<T>().offset(at)]),
+            }
+        }
     }
 
     /// Reads an element of a complex array.
