@@ -105,6 +105,10 @@ unsafe fn transpose<E: Copy + Default>(
 /// # Safety
 ///
 /// As [`transfer`].
+#[allow(
+    clippy::needless_range_loop,
+    reason = "loops over plain numbers are unrolled, and the block stays in registers"
+)]
 #[inline(always)]
 unsafe fn turn<E: Copy + Default>((from, r): (*const E, isize), (to, w): (*mut E, isize)) {
     let mut block = [[E::default(); BLOCK]; BLOCK];
@@ -154,7 +158,8 @@ mod tests {
     ) {
         let span = |(point, lane): (isize, isize)| {
             let ends = [point * (points as isize - 1), lane * (lanes as isize - 1)];
-            let (low, high) = ends.iter().fold((0, 0), |(low, high), &end| (low + end.min(0), high + end.max(0)));
+            let (low, high) =
+                ends.iter().fold((0, 0), |(low, high), &end| (low + end.min(0), high + end.max(0)));
             (-low as usize, (high - low) as usize + 1)
         };
         let ((read_at, read_len), (write_at, write_len)) = (span(read), span(write));

@@ -1,8 +1,7 @@
-//! A pass: all lines along one axis, tile by tile, on all threads.
+//! A pass: all lines along one axis, tile by tile.
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use rustfft::Fft;
 use warpfft_core::problem::Dim;
 
@@ -10,7 +9,6 @@ use super::CpuReal;
 use super::real::RealLine;
 use super::tile::{Mode, Scratch, run_tile};
 use super::view::View;
-use crate::error::Error;
 
 /// Reals between points that may fall on the same place of a cache: 512 bytes or more.
 const CONFLICT: u64 = 128;
@@ -29,6 +27,7 @@ pub(super) enum Array {
 }
 
 /// What becomes of a line.
+#[derive(Clone)]
 pub(super) enum Work<T> {
     /// Itself.
     Copy,
@@ -89,55 +88,39 @@ pub(super) struct Pass<T> {
     /// Where it reads and where it writes.
     pub arrays: (Array, Array),
     /// The first element there.
-    pub offsets: (u64, u64),
+    pub offsets: (isize, isize),
 }
 
 impl<T: CpuReal> Pass<T> {
-    /// Runs all tiles; where a thread has no room for its lines, those that are left are not run.
+    /// Tiles, each of which a thread does at once.
+    pub fn tiles(&self) -> u64 {
+        self.outer.iter().map(|dim| dim.n).product::<u64>() * self.lanes.n.div_ceil(self.tile)
+    }
+
+    /// Runs one of the tiles.
     ///
     /// # Safety
     ///
-    /// The views hold all that the problem spans. With `parallel`, no two output indices share an address.
-    pub unsafe fn run(&self, from: View<T>, to: View<T>, parallel: bool) -> Result<(), Error> {
+    /// The views hold all that the problem spans, and no other thread writes what the tile reads or touches what it writes.
+    pub unsafe fn tile(&self, from: View<T>, to: View<T>, tile: u64, scratch: &mut Scratch<T>) {
         let across = self.lanes.n.div_ceil(self.tile);
-        let tiles = self.outer.iter().map(|dim| dim.n).product::<u64>() * across;
-        let one = |scratch: &mut Scratch<T>, tile: u64| {
-            let first = tile % across * self.tile;
-            let (mut at, mut rest) = (self.start(first), tile / across);
-            for dim in &self.outer {
-                let index = (rest % dim.n) as isize;
-                rest /= dim.n;
-                at.0 += index * dim.is as isize;
-                at.1 += index * dim.os as isize;
-            }
-            let lanes = self.tile.min(self.lanes.n - first);
-            // SAFETY: every index is within its dimension, and the views hold the whole span; in parallel, tiles
-            // are distinct sets of output indices, so they share no address. What is read of an array that is
-            // also written is the tile's own.
-            unsafe { run_tile(self, from, to, at, lanes as usize, scratch) };
-        };
-        if parallel && tiles > 1 {
-            let shares = 8 * rayon::current_num_threads() as u64;
-            let least = (tiles / shares).max(1) as usize;
-            let tiles = (0..tiles as usize).into_par_iter().with_min_len(least);
-            tiles.try_for_each_init(
-                || Scratch::new(self),
-                |scratch, tile| {
-                    one(scratch.as_mut().map_err(|error| error.clone())?, tile as u64);
-                    Ok(())
-                },
-            )
-        } else {
-            let mut scratch = Scratch::new(self)?;
-            (0..tiles).for_each(|tile| one(&mut scratch, tile));
-            Ok(())
+        let first = tile % across * self.tile;
+        let (mut at, mut rest) = (self.start(first), tile / across);
+        for dim in &self.outer {
+            let index = (rest % dim.n) as isize;
+            rest /= dim.n;
+            at.0 += index * dim.is as isize;
+            at.1 += index * dim.os as isize;
         }
+        let lanes = self.tile.min(self.lanes.n - first);
+        // SAFETY: by this function's contract; every index is within its dimension.
+        unsafe { run_tile(self, from, to, at, lanes as usize, scratch) };
     }
 
     fn start(&self, lane: u64) -> (isize, isize) {
         let lane = lane as isize;
-        let from = self.offsets.0 as isize + lane * self.lanes.is as isize;
-        let to = self.offsets.1 as isize + lane * self.lanes.os as isize;
+        let from = self.offsets.0 + lane * self.lanes.is as isize;
+        let to = self.offsets.1 + lane * self.lanes.os as isize;
         (from, to)
     }
 }

@@ -4,7 +4,8 @@ use num_complex::Complex;
 use warpfft_core::problem::{Format, Growth, Kind, Problem};
 use warpfft_core::program::Program;
 
-use super::lines::{Array, Work};
+use super::lines::Work;
+use super::memory::Pool;
 use super::split::{Split, Wanted, split};
 use super::tile::Scratch;
 use super::timing;
@@ -21,12 +22,17 @@ use crate::span;
 /// Below so many elements a second thread costs more than it brings.
 const PARALLEL_FROM: u64 = 1 << 14;
 
+/// Threads that take part.
+fn threads(parallel: bool) -> u64 {
+    if parallel { rayon::current_num_threads() as u64 } else { 1 }
+}
+
 /// A problem ready to run on the processor.
 pub(super) struct CpuPlan<T> {
     problem: Problem,
     split: Split<T>,
-    /// Bytes of all threads' memory in the pass that takes most.
-    scratch: u64,
+    /// What threads need beside.
+    pool: Pool<T>,
     parallel: bool,
     /// Makes the plans of the problem's parts, where it has any.
     parts: Option<Parts<T>>,
@@ -48,17 +54,15 @@ impl<T: CpuReal> CpuPlan<T> {
             // What lines are made for, and how they lie in place, is taken on trust below.
             problem.clone().validated()?;
         }
-        let split = split(problem, make)?;
         let parallel = problem.elements() >= PARALLEL_FROM && span::injective(problem.output_dims());
-        let most = split.passes.iter().map(Scratch::bytes).max().unwrap_or(0);
-        let threads = if parallel { rayon::current_num_threads() as u64 } else { 1 };
-        Ok(Self {
-            problem: problem.clone(),
-            split,
-            scratch: most.saturating_mul(threads),
-            parallel,
-            parts: None,
-        })
+        let threads = threads(parallel);
+        let split = split(problem, threads, make)?;
+        let mut scratch = [0; 3];
+        for pass in split.groups.iter().flat_map(|group| &group.passes) {
+            scratch.iter_mut().zip(Scratch::reals(pass)).for_each(|(most, own)| *most = own.max(*most));
+        }
+        let pool = Pool::new(scratch, split.own_stage);
+        Ok(Self { problem: problem.clone(), split, pool, parallel, parts: None })
     }
 
     /// With a way to make the plans of the problem's parts.
@@ -68,14 +72,14 @@ impl<T: CpuReal> CpuPlan<T> {
 
     /// The same in one thread.
     pub fn in_one_thread(self) -> Self {
-        let threads = if self.parallel { rayon::current_num_threads() as u64 } else { 1 };
-        Self { scratch: self.scratch / threads, parallel: false, ..self }
+        Self { parallel: false, ..self }
     }
 
     /// The array between input and output.
     fn stage(&self) -> Result<Vec<Complex<T>>, Error> {
         let bytes = self.split.stage.saturating_mul(size_of::<T>() as u64);
-        room::ask(bytes.saturating_add(self.scratch), "processor")?;
+        let beside = self.pool.bytes().saturating_mul(threads(self.parallel));
+        room::ask(bytes.saturating_add(beside), "processor")?;
         room::zeros(self.split.stage.div_ceil(2), "processor")
     }
 }
@@ -115,15 +119,10 @@ impl<T: CpuReal> Execute for CpuPlan<T> {
         };
         let planes = [bytemuck::cast_slice_mut(&mut stage), &mut []];
         let stage = View::writing(planes, self.split.stage_format, T::STORAGE);
-        let view = |array: Array| match array {
-            Array::Input => input,
-            Array::Output => output,
-            Array::Stage => stage,
-        };
-        for pass in &self.split.passes {
+        for group in &self.split.groups {
             // SAFETY: the caller has checked that the arrays hold what the problem spans, and the stage holds all
             // elements; `parallel` was set only where output addresses are distinct.
-            unsafe { pass.run(view(pass.arrays.0), view(pass.arrays.1), self.parallel)? };
+            unsafe { group.run([input, output, stage], threads(self.parallel), &self.pool)? };
         }
         Ok(())
     }

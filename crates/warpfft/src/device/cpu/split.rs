@@ -4,6 +4,7 @@
 //! because the complex transforms come first and the output has no room for their results; and where the output is kept in
 //! another type, because what lies between passes is kept as it is computed.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use num_complex::Complex;
@@ -11,14 +12,21 @@ use warpfft_core::problem::{Band, Dim, Format, Kind, Placement, Problem, RealKin
 
 use super::CpuReal;
 use super::lines::{Array, Pass, Side, Work};
+use super::portions::{Group, Outside, Portions, divide, lengths};
 use super::real::Widened;
 use super::tile::Mode;
 use crate::error::Error;
 
-/// Elements of one tile: with scratch beside it, it stays in a core's own cache.
+/// Elements of a tile of lines that are slices.
 const TILE_ELEMENTS: u64 = 1 << 13;
-/// Bytes of neighbouring lanes that a strided tile takes at least, so that whole cache lines are used.
-const TILE_BYTES: usize = 128;
+/// Bytes of a tile of lines that are gathered: with scratch beside them they stay in a core's nearest cache.
+const GATHERED_BYTES: u64 = 1 << 14;
+/// Bytes of neighbouring lanes that such a tile takes at least: whole cache lines, and some of them, since each row of them is
+/// on a page of its own.
+const TILE_BYTES: u64 = 256;
+/// Bytes of lines that are faster copied first and transformed in place than from one array into the other: shorter ones are
+/// read in one go, of longer ones the copy has left the nearest cache by then.
+const COPIED: RangeInclusive<u64> = 1 << 12..=1 << 15;
 
 /// The transform that an axis wants.
 #[derive(Debug, Clone, Copy)]
@@ -40,71 +48,110 @@ pub(super) enum Wanted {
 /// A problem as passes.
 pub(super) struct Split<T> {
     /// In the order in which they run.
-    pub passes: Vec<Pass<T>>,
+    pub groups: Vec<Group<T>>,
     /// Reals of the stage; 0 where there is none.
     pub stage: u64,
+    /// Reals of each thread's own stage; 0 where there is none.
+    pub own_stage: u64,
     /// How the stage lies.
     pub stage_format: Format,
 }
 
 /// A dimension of the problem, and its stride in the packed stage.
 #[derive(Clone, Copy)]
-struct Axis {
+pub(super) struct Axis {
     wanted: Option<Wanted>,
     /// Length of its transform.
     n: u64,
     /// Points so far, and those after its transform.
     points: [u64; 2],
     is: i64,
-    os: i64,
+    pub os: i64,
     stage: i64,
 }
 
-/// Splits a problem that has been validated; `make` gives the transform of a line of that length.
+impl Axis {
+    /// Points so far.
+    pub fn now(&self) -> u64 {
+        self.points[0]
+    }
+
+    /// Points before or after its transform, whichever are more.
+    pub fn most(&self) -> u64 {
+        self.points[0].max(self.points[1])
+    }
+
+    /// Has it transformed.
+    pub fn pass(&mut self) {
+        self.points[0] = self.points[1];
+    }
+}
+
+/// One axis' turn, or a copy.
+struct Step<T> {
+    own: Option<usize>,
+    work: Work<T>,
+    /// All axes before it.
+    axes: Vec<Axis>,
+    /// Where it reads and where it writes.
+    arrays: [Array; 2],
+    scale: Option<T>,
+}
+
+/// Splits a problem that has been validated, for so many threads; `make` gives the transform of a line of that length.
 pub(super) fn split<T: CpuReal>(
     problem: &Problem,
+    threads: u64,
     mut make: impl FnMut(Wanted, u64) -> Result<Work<T>, Error>,
 ) -> Result<Split<T>, Error> {
     let mut axes = axes(problem);
     let in_place = problem.placement == Placement::InPlace;
-    let mut steps = order(&axes).into_iter().map(Some).collect::<Vec<_>>();
+    let mut owns = order(&axes).into_iter().map(Some).collect::<Vec<_>>();
     // What reads the input makes complex numbers of its reals.
     let widens = problem.kind == Kind::Complex && problem.input == Format::Real;
-    if let Some(&Some(first)) = steps.first().filter(|_| widens) {
+    if let Some(&Some(first)) = owns.first().filter(|_| widens) {
         axes[first].wanted = Some(Wanted::ToWholeSpectrum);
     }
     let aside = is_set_aside(problem, &axes);
-    if steps.is_empty() && (!in_place || aside || problem.scale != 1.0) {
-        steps.push(None);
+    if owns.is_empty() && (!in_place || aside || problem.scale != 1.0) {
+        owns.push(None);
     }
     if aside {
-        steps.insert(0, None);
+        owns.insert(0, None);
     }
     let to_reals = matches!(problem.kind, Kind::ComplexToReal(_));
     // What lies between passes is kept as it is computed.
     let between = to_reals || problem.stored()[1] != T::STORAGE;
-    let staged = |step: usize| (aside && step == 0) || (between && step + 1 < steps.len());
+    let staged = |step: usize| (aside && step == 0) || (between && step + 1 < owns.len());
     let elements = |axes: &[Axis]| axes.iter().map(|axis| axis.points[0]).product::<u64>();
     let stage_format = if problem.kind.reals() == [true, true] { Format::Real } else { Format::Interleaved };
     let stage = if staged(0) { elements(&axes) * stage_format.step() } else { 0 };
-    let mut build = Build::new(problem, stage_format);
-    for (step, &own) in steps.iter().enumerate() {
+    let parts = |format| if format == Format::Real { 1 } else { 2 };
+    let wide = parts(problem.output).max(parts(stage_format)) * size_of::<T>() as u64;
+    let divided = divide(&owns, &axes, wide, threads);
+    let same = in_place && problem.input == problem.output && !aside;
+    // In place, the output's memory holds the input until the first pass.
+    let mut from = if same { Array::Output } else { Array::Input };
+    let mut steps = Vec::new();
+    for (step, &own) in owns.iter().enumerate() {
         let to = if staged(step) { Array::Stage } else { Array::Output };
         let work = match own.and_then(|own| Some((axes[own].wanted?, axes[own].n))) {
             Some((wanted, n)) => make(wanted, n)?,
             None if widens => Work::Real(Arc::new(Widened)),
             None => Work::Copy,
         };
-        build.push(work, own, &axes, to);
+        let last = step + 1 == owns.len();
+        let scale = (last && problem.scale != 1.0).then(|| T::nearest(problem.scale));
+        steps.push(Step { own, work, axes: axes.clone(), arrays: [from, to], scale });
         if let Some(own) = own {
-            axes[own].points[0] = axes[own].points[1];
+            axes[own].pass();
         }
+        from = to;
     }
-    let mut passes = build.passes;
-    if let Some(last) = passes.last_mut() {
-        last.scale = (problem.scale != 1.0).then(|| T::nearest(problem.scale));
-    }
-    Ok(Split { passes, stage, stage_format })
+    let build = Build { problem, stage_format, steps };
+    let groups: Vec<Group<T>> = divided.iter().flat_map(|portions| build.groups(portions)).collect();
+    let own_stage = groups.iter().map(|group| group.own_stage).max().unwrap_or(0);
+    Ok(Split { groups, stage: if own_stage > 0 { 0 } else { stage }, own_stage, stage_format })
 }
 
 /// The dimensions that there is something to do along.
@@ -162,63 +209,102 @@ fn is_set_aside(problem: &Problem, axes: &[Axis]) -> bool {
     }
 }
 
-/// Keeps track of where the data lies between passes.
+/// Makes passes of steps.
 struct Build<'a, T> {
-    passes: Vec<Pass<T>>,
     problem: &'a Problem,
     stage_format: Format,
-    /// Where the next pass reads, and the offset there.
-    now: (Array, u64),
+    steps: Vec<Step<T>>,
 }
 
-impl<'a, T: CpuReal> Build<'a, T> {
-    fn new(problem: &'a Problem, stage_format: Format) -> Self {
-        let same = problem.placement == Placement::InPlace && problem.input == problem.output;
-        let now = (if same { Array::Output } else { Array::Input }, problem.input_offset);
-        Self { passes: Vec::new(), problem, stage_format, now }
+impl<T: CpuReal> Build<'_, T> {
+    /// The passes over portions: those over whole ones, and over the last one where that is smaller.
+    fn groups(&self, portions: &Portions) -> Vec<Group<T>> {
+        let axes = &self.steps[portions.steps.start].axes;
+        let own: Vec<usize> = self.steps[portions.steps.clone()].iter().filter_map(|step| step.own).collect();
+        let lengths = lengths(&own, axes);
+        let start = vec![0; axes.len()];
+        let counts: Vec<u64> =
+            lengths.iter().zip(&portions.inside).map(|(all, inside)| all / inside).collect();
+        let staged = self.steps.iter().any(|step| step.arrays[1] == Array::Stage);
+        // Where all steps are here, nobody else needs what a portion leaves in the stage.
+        let own_stage = staged && own.len() == self.steps.len() && counts.iter().any(|&count| count > 1);
+        let mut groups = vec![self.group(portions, &start, &counts, own_stage)];
+        let rest = |&axis: &usize| lengths[axis] % portions.inside[axis];
+        if let Some(axis) = (0..axes.len()).find(|axis| rest(axis) > 0) {
+            let (mut last, mut start, mut counts) = (portions.inside.clone(), start, counts);
+            last[axis] = rest(&axis);
+            start[axis] = counts[axis] * portions.inside[axis];
+            counts[axis] = 1;
+            let last = Portions { steps: portions.steps.clone(), inside: last };
+            groups.push(self.group(&last, &start, &counts, own_stage));
+        }
+        groups
     }
 
-    fn push(&mut self, work: Work<T>, own: Option<usize>, axes: &[Axis], to: Array) {
-        let from = self.now;
-        let first = self.passes.is_empty();
-        let to = (to, if to == Array::Stage { 0 } else { self.problem.output_offset });
-        let strides = |axis: &Axis| {
-            let is = match from.0 {
-                Array::Stage => axis.stage,
-                // In place, the output's buffer holds the input until the first pass.
-                Array::Output if !first => axis.os,
-                Array::Input | Array::Output => axis.is,
-            };
-            (is, if to.0 == Array::Stage { axis.stage } else { axis.os })
-        };
-        let dim = |axis: &Axis| Dim::new(axis.points[0], strides(axis).0, strides(axis).1);
-        let others = axes.iter().enumerate().filter(|&(at, _)| Some(at) != own);
-        let mut all: Vec<Dim> = others.map(|(_, axis)| dim(axis)).collect();
-        let formats = [self.format(from.0), self.format(to.0)];
-        let side = |which: usize, n: u64, stride: i64| {
-            let parts = if formats[which] == Format::Real { 1 } else { 2 };
-            Side { n, stride, parts, apart: false }
-        };
-        let mut line = match own.map(|own| &axes[own]) {
-            Some(axis) => {
-                let (is, os) = strides(axis);
-                [side(0, axis.points[0], is), side(1, axis.points[1], os)]
+    /// The passes over `counts` portions along each axis, of which the first begins at the indices `start`.
+    fn group(&self, portions: &Portions, start: &[u64], counts: &[u64], own: bool) -> Group<T> {
+        let steps = &self.steps[portions.steps.clone()];
+        // A stage of one's own is packed.
+        let mut packed = 1;
+        let mut stages = Vec::new();
+        for (axis, &inside) in steps[0].axes.iter().zip(&portions.inside) {
+            stages.push(if own { packed } else { axis.stage });
+            packed *= inside.min(axis.points[0]) as i64;
+        }
+        let mut offsets = [self.problem.input_offset as isize, self.problem.output_offset as isize, 0];
+        let mut outside = Vec::new();
+        for (at, axis) in steps[0].axes.iter().enumerate() {
+            let strides = [axis.is, axis.os, if own { 0 } else { axis.stage }];
+            for (offset, stride) in offsets.iter_mut().zip(strides) {
+                *offset += start[at] as isize * stride as isize;
             }
+            if counts[at] > 1 {
+                let strides = strides.map(|stride| stride * portions.inside[at] as i64);
+                outside.push(Outside { n: counts[at], strides });
+            }
+        }
+        let own_stage = if own { packed as u64 * self.stage_format.step() } else { 0 };
+        let passes = steps.iter().map(|step| self.pass(step, &portions.inside, &stages, offsets)).collect();
+        Group { passes, outside, own_stage, stage_format: self.stage_format }
+    }
+
+    /// A step over one portion.
+    fn pass(&self, step: &Step<T>, inside: &[u64], stages: &[i64], offsets: [isize; 3]) -> Pass<T> {
+        let [from, to] = step.arrays;
+        let dim = |at: usize| {
+            let axis = &step.axes[at];
+            let stride = |array: Array| match array {
+                Array::Input => axis.is,
+                Array::Output => axis.os,
+                Array::Stage => stages[at],
+            };
+            // Axes with a transform in this group are whole, and may have fewer points now than at most.
+            let n = inside[at].min(axis.points[0]);
+            (Dim::new(n, stride(from), stride(to)), axis)
+        };
+        let others = (0..step.axes.len()).filter(|&at| Some(at) != step.own);
+        let mut all: Vec<Dim> = others.map(|at| dim(at).0).filter(|dim| dim.n > 1).collect();
+        let formats = [self.format(from), self.format(to)];
+        let line = match step.own.map(dim) {
+            Some((dim, axis)) => [(axis.points[0], dim.is), (axis.points[1], dim.os)],
             None => {
                 let nearest = take_nearest(&mut all);
-                [side(0, nearest.n, nearest.is), side(1, nearest.n, nearest.os)]
+                [(nearest.n, nearest.is), (nearest.n, nearest.os)]
             }
         };
-        let apart = line.iter().any(|side| side.stride != 1);
-        line.iter_mut().for_each(|side| side.apart = apart);
+        let apart = line.iter().any(|&(_, stride)| stride != 1);
+        let line = [0, 1].map(|which| {
+            let ((n, stride), parts) = (line[which], if formats[which] == Format::Real { 1 } else { 2 });
+            Side { n, stride, parts, apart }
+        });
         let mut outer = merged(all);
         let lanes = take_nearest(&mut outer);
-        let kept = [from.0, to.0].map(|array| self.kept(array) == T::STORAGE);
+        let kept = [from, to].map(|array| self.kept(array) == T::STORAGE);
         let packed = [0, 1].map(|which| kept[which] && formats[which] != Format::Planar);
-        let (mode, tile) = shape::<T>(&work, line, packed, from == to);
-        let (arrays, offsets) = ((from.0, to.0), (from.1, to.1));
-        self.passes.push(Pass { work, line, lanes, tile, scale: None, mode, outer, arrays, offsets });
-        self.now = to;
+        let (mode, tile) = shape::<T>(&step.work, line, packed, from == to);
+        let offsets = (offsets[from as usize], offsets[to as usize]);
+        let (work, arrays, scale) = (step.work.clone(), (from, to), step.scale);
+        Pass { work, line, lanes, tile, scale, mode, outer, arrays, offsets }
     }
 
     fn kept(&self, array: Array) -> Storage {
@@ -266,16 +352,22 @@ fn continues(inner: Dim, outer: Dim) -> bool {
 /// lie side by side, `same` whether they are one array.
 fn shape<T: CpuReal>(work: &Work<T>, line: [Side; 2], packed: [bool; 2], same: bool) -> (Mode, u64) {
     let length = line[0].n.max(line[1].n);
-    let many = (TILE_ELEMENTS / length).max(1);
     let slices = [0, 1].map(|which| packed[which] && line[which].stride == 1);
-    let few = (TILE_BYTES / size_of::<Complex<T>>()) as u64;
-    let tile = if slices == [true; 2] { many } else { many.max(few) };
+    let element = line[0].parts.max(line[1].parts) * size_of::<T>() as u64;
+    let tile = if slices == [true; 2] {
+        TILE_ELEMENTS / length
+    } else {
+        (GATHERED_BYTES / element / length).max(TILE_BYTES / element)
+    };
     let mode = match (work, slices) {
         (Work::Real(_), [_, true]) => Mode::IntoSlices,
         (Work::Real(_), _) => Mode::BetweenBuffers,
         (_, [true, true]) if same => Mode::OnSlices,
+        (Work::Complex(_), [true, true]) if COPIED.contains(&(length * size_of::<Complex<T>>() as u64)) => {
+            Mode::OnCopies
+        }
         (_, [true, true]) => Mode::BetweenSlices,
         _ => Mode::ThroughBuffer,
     };
-    (mode, tile)
+    (mode, tile.max(1))
 }

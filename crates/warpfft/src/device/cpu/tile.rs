@@ -10,6 +10,9 @@ use super::view::View;
 use crate::error::Error;
 use crate::room;
 
+/// Bytes of lines that are copied at once, before they are transformed: they are still in the nearest cache then.
+const COPIED: usize = 1 << 14;
+
 /// How a tile gets at its lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -17,6 +20,8 @@ pub(super) enum Mode {
     OnSlices,
     /// Lines are slices of two arrays.
     BetweenSlices,
+    /// Lines are slices of two arrays, copied from one into the other and transformed there.
+    OnCopies,
     /// Lines are gathered into a buffer, transformed there and scattered from there.
     ThroughBuffer,
     /// Lines are gathered into one buffer and transformed into another.
@@ -36,22 +41,17 @@ pub(super) struct Scratch<T> {
 }
 
 impl<T: CpuReal> Scratch<T> {
-    pub fn new(pass: &Pass<T>) -> Result<Self, Error> {
+    /// With so many reals for each.
+    pub fn new([source, target, work]: [u64; 3]) -> Result<Self, Error> {
         let zeros = |reals| room::zeros(reals, "processor");
-        let [source, target, work] = Self::reals(pass);
         Ok(Self { source: zeros(source)?, target: zeros(target)?, work: zeros(work)? })
     }
 
-    /// Bytes that one thread takes for a pass.
-    pub fn bytes(pass: &Pass<T>) -> u64 {
-        let reals = Self::reals(pass).into_iter().fold(0, u64::saturating_add);
-        reals.saturating_mul(size_of::<T>() as u64)
-    }
-
-    fn reals(pass: &Pass<T>) -> [u64; 3] {
+    /// Reals that one thread takes for a pass: source, target and work.
+    pub fn reals(pass: &Pass<T>) -> [u64; 3] {
         let [read, write] = pass.line.map(|side| side.buffer(pass.tile.min(pass.lanes.n)));
         let (source, target) = match pass.mode {
-            Mode::OnSlices | Mode::BetweenSlices => (0, 0),
+            Mode::OnSlices | Mode::BetweenSlices | Mode::OnCopies => (0, 0),
             Mode::ThroughBuffer | Mode::IntoSlices => (read, 0),
             Mode::BetweenBuffers => (read, write),
         };
@@ -79,12 +79,20 @@ pub(super) unsafe fn run_tile<T: CpuReal>(
     lanes: usize,
     scratch: &mut Scratch<T>,
 ) {
+    // Some transforms want their own scratch and no more.
+    let [.., work] = Scratch::reals(pass);
+    let work = &mut scratch.work[..work as usize];
+    let (source, target) = (&mut scratch.source[..], &mut scratch.target[..]);
     // SAFETY: by this function's contract.
     unsafe {
         match pass.mode {
-            Mode::OnSlices | Mode::BetweenSlices => on_slices(pass, from, to, at, lanes, scratch),
-            Mode::ThroughBuffer => through_buffer(pass, from, to, at, lanes, scratch),
-            Mode::BetweenBuffers | Mode::IntoSlices => between_buffers(pass, from, to, at, lanes, scratch),
+            Mode::OnSlices | Mode::BetweenSlices | Mode::OnCopies => {
+                on_slices(pass, from, to, at, lanes, work);
+            }
+            Mode::ThroughBuffer => through_buffer(pass, from, to, at, lanes, [source, work]),
+            Mode::BetweenBuffers | Mode::IntoSlices => {
+                between_buffers(pass, from, to, at, lanes, [source, target, work]);
+            }
         }
     }
 }
@@ -98,12 +106,12 @@ unsafe fn on_slices<T: CpuReal>(
     to: View<T>,
     at: (isize, isize),
     lanes: usize,
-    scratch: &mut Scratch<T>,
+    work: &mut [T],
 ) {
     let length = pass.line[0].n as usize;
     let packed = pass.lanes.is == length as i64 && pass.lanes.os == length as i64;
     let (count, chunk) = if packed { (1, lanes * length) } else { (lanes as isize, length) };
-    let work = cast_slice_mut::<T, Complex<T>>(&mut scratch.work);
+    let work = cast_slice_mut::<T, Complex<T>>(work);
     for lane in 0..count {
         let read = at.0 + lane * pass.lanes.is as isize;
         let write = at.1 + lane * pass.lanes.os as isize;
@@ -116,6 +124,14 @@ unsafe fn on_slices<T: CpuReal>(
                 // SAFETY: by this function's contract; the two arrays are distinct.
                 let source = unsafe { from.slice(read, chunk) };
                 match own {
+                    Work::Complex(fft) if pass.mode == Mode::OnCopies => {
+                        let line = 2 * length;
+                        let some = (COPIED / (line * size_of::<T>())).max(1) * line;
+                        for (target, source) in target.chunks_mut(some).zip(source.chunks(some)) {
+                            target.copy_from_slice(source);
+                            fft.process_with_scratch(cast_slice_mut(target), work);
+                        }
+                    }
                     Work::Complex(fft) => fft.process_immutable_with_scratch(
                         bytemuck::cast_slice(source),
                         cast_slice_mut(target),
@@ -138,14 +154,14 @@ unsafe fn through_buffer<T: CpuReal>(
     to: View<T>,
     at: (isize, isize),
     lanes: usize,
-    scratch: &mut Scratch<T>,
+    [source, work]: [&mut [T]; 2],
 ) {
     let [read, write] = pass.line;
-    let lines = &mut scratch.source[..read.buffer(lanes as u64) as usize];
+    let lines = &mut source[..read.buffer(lanes as u64) as usize];
     // SAFETY: by this function's contract.
     unsafe { gather(from, Lanes { at: at.0, count: lanes, apart: pass.lanes.is }, read, lines) };
     if let Work::Complex(fft) = &pass.work {
-        let work = cast_slice_mut(&mut scratch.work);
+        let work = cast_slice_mut(work);
         if read.pitch() == read.reals() {
             fft.process_with_scratch(cast_slice_mut(lines), work);
         } else {
@@ -168,12 +184,12 @@ unsafe fn between_buffers<T: CpuReal>(
     to: View<T>,
     at: (isize, isize),
     lanes: usize,
-    scratch: &mut Scratch<T>,
+    [source, target, work]: [&mut [T]; 3],
 ) {
     let Work::Real(line) = &pass.work else { return };
     let [read, write] = pass.line;
     let (taken, given) = (read.reals() as usize, write.reals() as usize);
-    let source = &mut scratch.source[..read.buffer(lanes as u64) as usize];
+    let source = &mut source[..read.buffer(lanes as u64) as usize];
     // SAFETY: by this function's contract.
     unsafe { gather(from, Lanes { at: at.0, count: lanes, apart: pass.lanes.is }, read, source) };
     for (lane, source) in source.chunks_exact_mut(read.pitch() as usize).enumerate() {
@@ -183,14 +199,14 @@ unsafe fn between_buffers<T: CpuReal>(
             // SAFETY: by this function's contract; the tile's lines have all been read.
             unsafe { to.slice_mut(start, write.n as usize) }
         } else {
-            &mut scratch.target[lane * write.pitch() as usize..][..given]
+            &mut target[lane * write.pitch() as usize..][..given]
         };
-        line.process(source, target, &mut scratch.work);
+        line.process(source, target, work);
         scale(pass, target);
     }
     if pass.mode == Mode::BetweenBuffers {
         // SAFETY: by this function's contract.
-        unsafe { scatter(to, Lanes { at: at.1, count: lanes, apart: pass.lanes.os }, write, &scratch.target) };
+        unsafe { scatter(to, Lanes { at: at.1, count: lanes, apart: pass.lanes.os }, write, target) };
     }
 }
 

@@ -94,6 +94,13 @@ impl<T: CpuReal> View<T> {
         Self::of(self.re, self.im, format, self.kept)
     }
 
+    /// The same array seen from so many elements further on.
+    pub fn moved(self, elements: isize) -> Self {
+        let bytes = elements * (self.step as isize) * self.kept.real_bytes() as isize;
+        let moved = |plane: *mut u8| plane.wrapping_offset(bytes);
+        Self { re: moved(self.re), im: moved(self.im), ..self }
+    }
+
     fn of(re: *mut u8, im: *mut u8, format: Format, kept: Storage) -> Self {
         let (im, step, layout) = match format {
             Format::Planar => (im, 1, Layout::Planes),
