@@ -1,4 +1,4 @@
-//! The processor: no kernels; the problem goes to rustfft, realfft and rustdct, axis by axis, with rayon over the lines.
+//! The processor: no kernels; the problem goes to rustfft, realfft and rustdct, axis by axis, on all threads.
 
 mod around;
 mod blocks;
