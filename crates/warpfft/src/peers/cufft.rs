@@ -241,7 +241,7 @@ impl CufftPlan {
         let rank = call.lengths.len() as c_int;
         let mut embeddings = [call.embedding(0), call.embedding(1)];
         let distances = embeddings.each_ref().map(|lengths| lengths.iter().product());
-        let [from, to] = embeddings.each_mut().map(|lengths| lengths.as_mut_ptr());
+        let [from, to] = embeddings.each_mut().map(Vec::as_mut_ptr);
         let ([input, output, arithmetic], lengths) = (call.types, call.lengths.as_mut_ptr());
         let (make, mut bytes) = (library.make_plan, 0_usize);
         // SAFETY: `rank` lengths in each of three arrays, which outlive the call, and a place for the answer; the
