@@ -1,15 +1,18 @@
-//! Transforms of reals to reals on complex numbers: each is linear with real coefficients, so what it makes of `a + i b` is what
-//! it makes of `a`, plus i times what it makes of `b`. Two lines go through at once.
+//! Transforms of reals to reals on complex numbers, whose parts are two lines: real parts and imaginary parts become theirs each.
 //!
-//! The formulas are Makhoul's (*A fast cosine transform in one and two dimensions*, IEEE Trans. ASSP 28(1), 1980), with the mirror
-//! image `V[n - k]` where he has the conjugate of `V[k]`: for reals they are the same, and this one is linear. Types I and IV are
-//! sums by the definition, which lengths as short as these have instructions enough for.
+//! The formulas are Makhoul's (*A fast cosine transform in one and two dimensions*, IEEE Trans. ASSP 28(1), 1980). A line of an even
+//! length goes by itself, two neighbours as one complex number (`even.rs`), so that a line knows nothing of the other one's rounding
+//! errors. Those of odd lengths go together: every kind is linear with real coefficients, so what it makes of `a + i b` is what it makes
+//! of `a`, plus i times what it makes of `b`; where Makhoul has the conjugate of `V[k]` stands the mirror image `V[n - k]`, which is the same
+//! for reals, and linear. Types I and IV are sums by the definition, which lengths as short as these have instructions enough for.
 
 use crate::kernel::{Builder, Cx};
 use crate::math::twiddle;
 use crate::problem::{Direction, RealKind};
 
 use super::{dft, has_codelet};
+
+mod even;
 
 /// The longest line that goes by a complex transform.
 const LONGEST: u64 = 32;
@@ -51,6 +54,9 @@ pub fn reals(b: &mut Builder, kind: RealKind, orthogonal: bool, x: &[Cx]) -> Vec
         _ if by_sums(kind) => sums(b, kind, &x),
         RealKind::Dct2 => dct2(b, &x),
         RealKind::Dct3 => dct3(b, &x),
+        RealKind::FromHalfComplex if n.is_multiple_of(2) => even::each(b, &x, even::from_half_complex),
+        RealKind::HalfComplex if n.is_multiple_of(2) => even::each(b, &x, even::half_complex),
+        RealKind::Dht if n.is_multiple_of(2) => even::each(b, &x, even::hartley),
         RealKind::Dst2 => {
             let mut y = alternating(b, x);
             y = dct2(b, &y);
@@ -78,7 +84,7 @@ fn alternating(b: &mut Builder, mut x: Vec<Cx>) -> Vec<Cx> {
 }
 
 /// Where each sample stands in the sequence that is transformed: even ones from its start, odd ones from its end.
-fn place(j: usize, n: usize) -> usize {
+const fn place(j: usize, n: usize) -> usize {
     if j.is_multiple_of(2) { j / 2 } else { n - 1 - j / 2 }
 }
 
@@ -92,16 +98,15 @@ fn turned(b: &mut Builder, x: Cx, k: usize, n: usize, back: bool) -> Cx {
 
 fn dct2(b: &mut Builder, x: &[Cx]) -> Vec<Cx> {
     let n = x.len();
+    if n.is_multiple_of(2) {
+        return even::each(b, x, even::dct2);
+    }
     let mut samples = x.to_vec();
     (0..n).for_each(|j| samples[place(j, n)] = x[j]);
     let v = dft(b, &samples, Direction::Forward);
     let mut y = v.clone();
     y[0] = b.cscale(v[0], 2.0);
     for k in 1..=n / 2 {
-        if 2 * k == n {
-            y[k] = b.cscale(v[k], std::f64::consts::SQRT_2);
-            continue;
-        }
         let own = turned(b, v[k], k, n, false);
         let image = turned(b, v[n - k], k, n, true);
         y[k] = b.cadd(own, image);
@@ -113,12 +118,11 @@ fn dct2(b: &mut Builder, x: &[Cx]) -> Vec<Cx> {
 
 fn dct3(b: &mut Builder, x: &[Cx]) -> Vec<Cx> {
     let n = x.len();
+    if n.is_multiple_of(2) {
+        return even::each(b, x, even::dct3);
+    }
     let mut v = x.to_vec();
     for k in 1..=n / 2 {
-        if 2 * k == n {
-            v[k] = b.cscale(x[k], std::f64::consts::SQRT_2);
-            continue;
-        }
         let image = b.cmul_i(x[n - k], false);
         let (minus, plus) = (b.csub(x[k], image), b.cadd(x[k], image));
         v[k] = turned(b, minus, k, n, true);
@@ -278,6 +282,23 @@ mod tests {
                     let error = (re - a).hypot(im - c);
                     assert!(error < 1e-12, "{kind:?} of {n}, weights {orthogonal}, {k}: off by {error:e}");
                 }
+            }
+        }
+    }
+
+    /// Of even lengths and by sums a line is the same whatever its neighbour is.
+    #[test]
+    fn lines_leave_each_other_alone() {
+        for kind in RealKind::ALL {
+            for n in (2..=32).filter(|&n| has_reals(kind, n) && (n % 2 == 0 || by_sums(kind))) {
+                let line: Vec<f64> = (0..n).map(|_| rand::random_range(-1.0..1.0)).collect();
+                let beside =
+                    |size: f64| line.iter().map(|&x| (x, size * rand::random_range(-1.0..1.0))).collect();
+                let [quiet, loud]: [Vec<(f64, f64)>; 2] = [beside(0.0), beside(1e12)];
+                let of = |x: &[(f64, f64)]| -> Vec<f64> {
+                    evaluated(x, |b, x| reals(b, kind, false, x)).into_iter().map(|y| y.0).collect()
+                };
+                assert_eq!(of(&quiet), of(&loud), "{kind:?} of {n}");
             }
         }
     }

@@ -5,9 +5,10 @@
 
 use crate::codelet::has_reals;
 use crate::lower::tile;
+use crate::math::factor::is_prime;
 use crate::pass::{Axis, Formula, Method, Pass, PassDim, Reals};
 use crate::plan::Plan;
-use crate::problem::{Dim, RealDim};
+use crate::problem::{Dim, Precision, RealDim};
 use crate::target::Api;
 
 use super::Chain;
@@ -18,6 +19,9 @@ use super::share::{Points, Share};
 /// Lines by themselves of fewer points fold: of two, 1.01 copies for 1.23.
 const SHORTEST: u64 = 3;
 
+/// The longest prime of numbers wider than singles: 31 doubles took 200 bytes more than a thread has registers for.
+const LONGEST_WIDE: u64 = 29;
+
 impl Chain<'_> {
     /// Takes such passes; `false`: there are none, and lines fold.
     pub(super) fn direct(&mut self, dims: &[RealDim]) -> bool {
@@ -25,7 +29,9 @@ impl Chain<'_> {
         if others.is_empty() && last.dim.n < SHORTEST {
             return false;
         }
-        if !dims.iter().all(|real| has_reals(real.kind, real.dim.n)) {
+        let wide = self.problem.precision != Precision::F32;
+        let fits = |n: u64| !wide || n <= LONGEST_WIDE || !is_prime(n);
+        if !dims.iter().all(|real| has_reals(real.kind, real.dim.n) && fits(real.dim.n)) {
             return false;
         }
         let problem = self.problem;
