@@ -29,8 +29,12 @@ impl Chain<'_> {
         if others.is_empty() && last.dim.n < SHORTEST {
             return false;
         }
-        let wide = self.problem.precision != Precision::F32;
-        let fits = |n: u64| !wide || n <= LONGEST_WIDE || !is_prime(n);
+        let fits = |n: u64| match self.problem.precision {
+            Precision::F32 => true,
+            Precision::F64 => n <= LONGEST_WIDE || !is_prime(n),
+            // Sums of pairs of singles take many registers: dst1 of 15 points 190 bytes more than there are.
+            Precision::DoubleSingle => false,
+        };
         if !dims.iter().all(|real| has_reals(real.kind, real.dim.n) && fits(real.dim.n)) {
             return false;
         }
