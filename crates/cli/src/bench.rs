@@ -272,19 +272,15 @@ impl Bench {
             Some(strategy) => device.plan_by(problem, strategy),
             None => device.plan(problem),
         };
-        let mut peers = Vec::new();
-        let measured = match self.on_host {
-            None if self.peers => {
-                let measured;
-                (measured, peers) = ready(&whole)?.measure_beside_peers(timing)?;
-                measured
-            }
-            None => ready(&whole)?.measure(timing)?,
-            Some(OnHost::AtOnce) => ready(&whole)?.measure_host(timing)?,
-            Some(OnHost::Streamed) => match self.strategy {
+        let alone = |measured| (measured, Vec::new());
+        let (measured, peers) = match self.on_host {
+            None if self.peers => ready(&whole)?.measure_beside_peers(timing)?,
+            None => alone(ready(&whole)?.measure(timing)?),
+            Some(OnHost::AtOnce) => alone(ready(&whole)?.measure_host(timing)?),
+            Some(OnHost::Streamed) => alone(match self.strategy {
                 Some(strategy) => device.pipeline_by(&whole, strategy)?.measure(timing)?,
                 None => device.pipeline(&whole)?.measure(timing)?,
-            },
+            }),
         };
         let points: u64 = shape.0.iter().product();
         let batch = self.asked.batch.min((check::MOST / points).max(1));
