@@ -66,7 +66,7 @@ pub enum Way {
     Bins,
     /// Memory holds the points' reals in another order, or part of them.
     Samples,
-    /// Memory holds reals that each point takes two of, turned by a factor.
+    /// Memory holds reals that each point takes two of, one from each end, turned by a factor.
     Turned,
     /// Memory holds some of the points' reals, in their order: a window may part the two of a point.
     InOrder,
@@ -137,8 +137,8 @@ impl Fold {
             },
             Way::Samples if self.formula.extends() => points + 1,
             Way::Samples => self.n.div_ceil(2),
-            // Of an odd length, half of the points are padding.
-            Way::Turned if self.n.is_multiple_of(2) => points,
+            // Two points are of the same two pairs of neighbours; of an odd length, half of the points are padding.
+            Way::Turned if self.n.is_multiple_of(2) => points.div_ceil(2),
             Way::Turned => self.n,
         }
     }

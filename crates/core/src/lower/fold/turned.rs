@@ -4,6 +4,7 @@
 
 use crate::kernel::{Cx, Op, Value};
 use crate::lower::Lowering;
+use crate::math::twiddle;
 use crate::pass::{Fold, Formula, TableKind};
 use crate::problem::RealKind;
 
@@ -14,19 +15,18 @@ impl Lowering<'_> {
         matches!(fold.formula, Formula::Reals { kind: RealKind::Dst4, .. })
     }
 
-    /// What memory holds of an item, and the factor that it meets. The sine transform is the cosine transform of the
+    /// What memory holds of an item, and the factors that it meets. The sine transform is the cosine transform of the
     /// line read backwards, with every second output negated.
     pub(super) fn turned_taken(&mut self, fold: &Fold, item: &Item) -> Vec<Value> {
         let (n, j, on) = (fold.n, item.index, item.on);
         let line = &item.own.lines[0];
         if n.is_multiple_of(2) {
-            let even = self.doubled(j);
-            let odd = self.mirrored(n - 1, even);
-            let (re, im) = if Self::sine(fold) { (odd, even) } else { (even, odd) };
-            let (re, im) = (self.get_real(line, re, on), self.get_real(line, im, on));
-            let table = TableKind::ShiftedRoots { modulus: 8 * n, first: 1, step: 4, len: n / 2 };
+            let [near, far] = self.both_pairs(fold, j);
+            let reals = [near, far].map(|at| self.get_pair(line, at, on));
+            let table =
+                TableKind::ShiftedRoots { modulus: 8 * n, first: 1, step: 4, len: fold.points().div_ceil(2) };
             let w = self.fold_factor(table, j, on);
-            return vec![w.re, w.im, re, im];
+            return [[w.re, w.im]].into_iter().chain(reals).flatten().collect();
         }
         let from = if Self::sine(fold) { self.mirrored(n - 1, j) } else { j };
         let x = self.get_real(line, from, on);
@@ -38,9 +38,15 @@ impl Lowering<'_> {
     pub(super) fn turned_in(&mut self, fold: &Fold, item: &Item, taken: &[Value]) {
         let (j, on) = (item.index, item.on);
         let w = Cx { re: taken[0], im: taken[1] };
-        if let [_, _, re, im] = *taken {
-            let x = self.b.cmul(Cx { re, im }, w);
-            return self.put_point(&item.own.points, j, x, on);
+        if let [_, _, a, b, c, d] = *taken {
+            let factors = [w, self.factor_of_other(w, (2, 8 * fold.n))];
+            let points = [Cx { re: a, im: d }, Cx { re: c, im: b }].into_iter().zip(factors);
+            for (at, (x, w)) in self.both_of_turned(fold, j).into_iter().zip(points) {
+                let x = if Self::sine(fold) { Cx { re: x.im, im: x.re } } else { x };
+                let x = self.b.cmul(x, w);
+                self.put_point(&item.own.points, at, x, on);
+            }
+            return;
         }
         let x = taken[2];
         let x = Cx { re: self.b.mul(x, w.re), im: self.b.mul(x, w.im) };
@@ -55,17 +61,21 @@ impl Lowering<'_> {
         let (n, k, on) = (fold.n, item.index, item.on);
         let line = &item.own.lines[0];
         let scale = 2.0 * self.pass.scale;
-        let x = self.get_point(&item.own.points, k, on);
         if n.is_multiple_of(2) {
-            let w = self.fold_factor(TableKind::Roots { modulus: 2 * n, step: 1, len: n / 2 }, k, on);
-            let x = self.b.cmul(x, w);
-            let x = self.b.cscale(x, scale);
-            let even = self.doubled(k);
-            let odd = self.mirrored(n - 1, even);
-            let im = self.negated(x.im, !Self::sine(fold));
-            self.put_real(line, even, x.re, on);
-            return self.put_real(line, odd, im, on);
+            let table = TableKind::Roots { modulus: 2 * n, step: 1, len: fold.points().div_ceil(2) };
+            let w = self.fold_factor(table, k, on);
+            let factors = [w, self.factor_of_other(w, (1, 2 * n))];
+            let points = self.both_of_turned(fold, k).map(|at| self.get_point(&item.own.points, at, on));
+            let [x, y] = [0, 1].map(|which| {
+                let x = self.b.cmul(points[which], factors[which]);
+                let x = self.b.cscale(x, scale);
+                Cx { re: x.re, im: self.negated(x.im, !Self::sine(fold)) }
+            });
+            let [near, far] = self.both_pairs(fold, k);
+            self.put_pair(line, near, [x.re, y.im], on);
+            return self.put_pair(line, far, [y.re, x.im], on);
         }
+        let x = self.get_point(&item.own.points, k, on);
         let table = TableKind::ShiftedRoots { modulus: 8 * n, first: 1, step: 2, len: n };
         let w = self.fold_factor(table, k, on);
         let y = self.b.cmul(x, w).re;
@@ -77,6 +87,27 @@ impl Lowering<'_> {
             y = self.b.select(even, y, negative);
         }
         self.put_real(line, k, y, on);
+    }
+
+    /// The two points of an item of a line of even length, which take their reals from the same two pairs of neighbours:
+    /// one as many from the start as the other from the end.
+    fn both_of_turned(&mut self, fold: &Fold, j: Value) -> [Value; 2] {
+        [j, self.mirrored(fold.points() - 1, j)]
+    }
+
+    /// The factor of the second of them, from that of the first: exponents grow from both ends towards each other, so that
+    /// they have a quarter of a turn together but for a little.
+    fn factor_of_other(&mut self, w: Cx, (little, modulus): (u64, u64)) -> Cx {
+        let (re, im) = twiddle::root(little, modulus);
+        let turn = self.b.cconst(self.real, re, im);
+        let w = self.b.cmul(w, turn);
+        Cx { re: self.b.neg(w.im), im: self.b.neg(w.re) }
+    }
+
+    /// Where these pairs start.
+    fn both_pairs(&mut self, fold: &Fold, j: Value) -> [Value; 2] {
+        let near = self.doubled(j);
+        [near, self.mirrored(fold.n - 2, near)]
     }
 
     /// Whether an index is even.
