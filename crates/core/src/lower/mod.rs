@@ -374,7 +374,13 @@ impl<'a> Lowering<'a> {
         if leaves_so {
             return store.clone();
         }
-        let strides = self.digits.weights(|digit| if last && i > 0 { digit.os } else { digit.is });
+        let writes = last && i > 0;
+        // From the block's array, and to it, without an exchange in between.
+        let strides = if self.staged(writes) && (i == 0 || last) {
+            self.staged_weights(writes)
+        } else {
+            self.digits.weights(|digit| if writes { digit.os } else { digit.is })
+        };
         let order = self.digits.by_stride(&[low, high, block], &strides);
         Layout { register: own, order, block, pair: None }
     }
