@@ -2,7 +2,6 @@
 
 use crate::kernel::{Cmp, Cx, Op, Type, Value};
 use crate::lower::Lowering;
-use crate::math::twiddle;
 use crate::pass::{Carry, Fold, Formula, TableKind, Twiddle};
 use crate::problem::RealKind;
 
@@ -92,7 +91,7 @@ impl Lowering<'_> {
                 self.put_real(line, before, y, paired);
             }
             RealKind::Dct2 | RealKind::Dst2 => {
-                let w = self.quarter_root(fold.n, bin.at, bin.on);
+                let w = self.quarter_root(fold, item, bin.mirrored, bin.on);
                 let x = self.b.cmul(x, w);
                 let edge = if orthogonal { self.first_of_bins(bin, edge, scale_of) } else { edge };
                 let (re, im) = (self.b.mul(x.re, edge), self.b.mul(x.im, scale_of));
@@ -375,26 +374,10 @@ impl Lowering<'_> {
             let weighted = self.b.mul(re, root);
             re = self.b.select(zeroth, re, weighted);
         }
-        let w = self.quarter_root(fold.n, at, on);
+        let w = self.quarter_root(fold, item, mirrored, on);
         let w = self.conjugate(w);
         let im = self.b.neg(im);
         let x = self.b.cmul(Cx { re, im }, w);
         Cx { re: x.re, im: self.b.select(inner, x.im, zero) }
-    }
-
-    /// `exp(-2 pi i k / modulus)` for k up to a quarter of it, about.
-    pub(super) fn unit_root(&mut self, modulus: u64, k: Value, on: Option<Value>) -> Cx {
-        if let Some(k) = self.b.constant(k) {
-            let (re, im) = twiddle::root(k, modulus);
-            return self.b.cconst(self.real, re, im);
-        }
-        let table = TableKind::Roots { modulus, step: 1, len: modulus / 4 + 1 };
-        self.fold_factor(table, k, on)
-    }
-
-    /// `exp(-i pi k / (2 n))` for k up to half of n, about.
-    fn quarter_root(&mut self, n: u64, k: Value, on: Option<Value>) -> Cx {
-        let table = TableKind::Roots { modulus: 4 * n, step: 1, len: n / 2 + 1 };
-        self.fold_factor(table, k, on)
     }
 }

@@ -1,14 +1,15 @@
 //! Indices as what a thread knows and a constant: the items of a thread are constants apart, and so are their mirror images,
-//! so that their accesses share pointers and have the constants as offsets.
+//! so that their accesses share pointers and have the constants as offsets; and roots of unity at such indices.
 
 use std::collections::HashMap;
 
 use crate::kernel::{Cmp, Cx, Op, Value};
 use crate::lower::Lowering;
 use crate::math::twiddle;
-use crate::pass::{Fold, Formula, TableKind, Way};
+use crate::pass::{Carry, Fold, Formula, TableKind, Way};
 use crate::problem::RealKind;
 
+use super::Item;
 use super::port::masked;
 
 /// Reals from which on a line's frequencies share pointers on the way in: dct3 of 1024 takes 12% less by it, of 256 15% more.
@@ -20,6 +21,8 @@ pub(in crate::lower) struct Sums {
     known: HashMap<Value, (Value, i64)>,
     /// Whether accesses share pointers by them.
     share: bool,
+    /// Whether factors follow from few whichever threads have which items.
+    few_factors: bool,
     /// Factors at what they start from.
     factors: HashMap<(TableKind, Value), Cx>,
 }
@@ -44,7 +47,15 @@ impl Lowering<'_> {
                 _ => false,
             },
         };
-        self.sums = Sums { share: gains, ..Sums::default() };
+        // Cosines meet two factors each: where a tile has several lines, dct3 of 256 takes 5% less with few of them loaded, and planes
+        // in one launch, whose tables come from the L2 again and again, 2 to 6%. Hartley's transform of 256 took 4% more.
+        let few_factors = match fold.formula {
+            Formula::Spectrum { .. } => false,
+            Formula::Reals { kind, .. } => {
+                !matches!(kind, RealKind::Dht | RealKind::HalfComplex | RealKind::FromHalfComplex)
+            }
+        };
+        self.sums = Sums { share: gains, few_factors, ..Sums::default() };
     }
 
     /// `index + by`, remembered as a sum. What `index` starts from must not be negative where the element is there.
@@ -68,17 +79,21 @@ impl Lowering<'_> {
     /// it by constants. `None`: the index is no such sum.
     pub(super) fn root_at(&mut self, kind: TableKind, index: Value) -> Option<Cx> {
         let (start, by) = self.sums.find(index);
-        let (modulus, step, kind) = self.of_first_items(kind).filter(|_| by >= 0)?;
-        // In a block, a thread's first item is that of its own number.
-        if self.cluster.is_none() && start != self.threads.index {
+        if by < 0 {
             return None;
         }
+        // In a block whose lines each have several items of every thread, a thread's first item is that of its own number.
+        let own = self.cluster.is_none() && start == self.threads.index && self.threads_share(kind);
+        let any =
+            if self.cluster.is_some() { self.threads_share(kind) } else { own || self.sums.few_factors };
+        let len = if own { u64::from(self.threads.count) } else { kind.len() };
+        let (modulus, step, kind) = first_roots(kind, len).filter(|_| any)?;
         let known = self.sums.factors.get(&(kind, start)).copied();
         let w = known.unwrap_or_else(|| {
             let mut within = start;
-            if self.cluster.is_some() {
+            if !own {
                 // Where it is beyond the table, so are the items that start from it.
-                let last = self.b.u32(kind.len() as u32 - 1);
+                let last = self.b.u32(len as u32 - 1);
                 within = self.b.binary(Op::Min, start, last);
             }
             let w = self.factor_at(kind, within, 0, None);
@@ -93,25 +108,36 @@ impl Lowering<'_> {
         Some(self.b.cmul(w, turn))
     }
 
-    /// A table of roots as far as the first items of a line's threads go, where each has several of every line of the tile.
-    fn of_first_items(&self, kind: TableKind) -> Option<(u64, u64, TableKind)> {
+    /// `exp(-2 pi i k / modulus)` for k up to a quarter of it, about.
+    pub(super) fn unit_root(&mut self, modulus: u64, k: Value, on: Option<Value>) -> Cx {
+        if let Some(k) = self.b.constant(k) {
+            let (re, im) = twiddle::root(k, modulus);
+            return self.b.cconst(self.real, re, im);
+        }
+        let table = TableKind::Roots { modulus, step: 1, len: modulus / 4 + 1 };
+        self.fold_factor(table, k, on)
+    }
+
+    /// `exp(-i pi k / (2 n))` at an item's frequency, or at its mirror image `n / 2 - k`, which is what an eighth of a turn has
+    /// beyond it.
+    pub(super) fn quarter_root(&mut self, fold: &Fold, item: &Item, mirrored: bool, on: Option<Value>) -> Cx {
+        let most = if matches!(fold.carry, Carry::Halves) { fold.n / 4 } else { fold.n / 2 };
+        let table = TableKind::Roots { modulus: 4 * fold.n, step: 1, len: most + 1 };
+        let w = self.fold_factor(table, item.index, on);
+        if !mirrored {
+            return w;
+        }
+        let (re, im) = twiddle::root(1, 8);
+        let eighth = self.b.cconst(self.real, re, im);
+        let w = self.conjugate(w);
+        self.b.cmul(w, eighth)
+    }
+
+    /// Whether each thread has several of every line of the tile, which alone has a factor for each.
+    fn threads_share(&self, kind: TableKind) -> bool {
         let threads = u64::from(self.threads.count);
         let alone = self.tile.batch.iter().all(|&held| held == 1);
-        let even = alone || kind.len().is_multiple_of(threads);
-        if self.pass.axes.len() != 1 || !even || threads >= kind.len() {
-            return None;
-        }
-        // Those of a cluster's block are far apart.
-        let most = if self.cluster.is_none() { threads } else { kind.len() };
-        match kind {
-            TableKind::Roots { modulus, step, .. } => {
-                Some((modulus, step, TableKind::Roots { modulus, step, len: most }))
-            }
-            TableKind::ShiftedRoots { modulus, first, step, .. } => {
-                Some((modulus, step, TableKind::ShiftedRoots { modulus, first, step, len: most }))
-            }
-            _ => None,
-        }
+        self.pass.axes.len() == 1 && (alone || kind.len().is_multiple_of(threads)) && threads < kind.len()
     }
 
     /// `2 index`.
@@ -136,5 +162,18 @@ impl Lowering<'_> {
         }
         let number = self.b.u32(number as u32);
         self.b.cmp(Cmp::Ne, index, number)
+    }
+}
+
+/// So many of a table's first entries, which are roots of unity: of how many, and how far each is from the one before.
+fn first_roots(kind: TableKind, len: u64) -> Option<(u64, u64, TableKind)> {
+    match kind {
+        TableKind::Roots { modulus, step, .. } => {
+            Some((modulus, step, TableKind::Roots { modulus, step, len }))
+        }
+        TableKind::ShiftedRoots { modulus, first, step, .. } => {
+            Some((modulus, step, TableKind::ShiftedRoots { modulus, first, step, len }))
+        }
+        _ => None,
     }
 }
