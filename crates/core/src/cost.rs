@@ -10,6 +10,7 @@ mod long;
 mod memory;
 mod occupancy;
 mod radix;
+mod reals;
 mod short;
 mod split;
 
@@ -228,6 +229,7 @@ pub struct Model<'a> {
     staged: u64,
     segments: f64,
     short: short::Short,
+    lines: reals::Lines,
     blocks: u64,
 }
 
@@ -294,6 +296,7 @@ impl<'a> Model<'a> {
             staged: staged(pass, useful) / u64::from(cluster),
             segments: memory::segments(pass, &tile, &digits, cut),
             short: short::Short::of(pass, batch, &digits, cut),
+            lines: reals::Lines::of(pass, batch),
             blocks: tile.blocks(pass),
         })
     }
@@ -333,7 +336,7 @@ impl<'a> Model<'a> {
         let took = self.occupancy(threads)?;
         let unfed = if self.pads && took.blocks == 1 { UNFED } else { 0.0 };
         let copies = self.latency_copies(threads, took) + unfed;
-        Some(self.thinned(copies) + self.short.copies(threads, self.elements))
+        Some(self.thinned(copies) + self.short.copies(threads, self.elements) + self.lines.copies(threads))
     }
 
     /// What comes beside memory takes as long for fewer bytes, and so does the start of a block.
