@@ -1,25 +1,32 @@
-//! Planes and volumes of short axes from reals to reals, on the simulator: one pass, two planes as one of complex numbers.
+//! Planes and volumes from reals to reals, on the simulator: of short axes one pass, two planes as one of complex numbers; of
+//! longer ones a pass for each, of which two share a launch.
 
 mod common;
 mod definitions;
 
-use common::limits::small_browser;
+use common::limits::{small_browser, small_cache};
 use common::{build, shared_array};
 use definitions::reference;
 use warpfft_core::kernel::simulate::Report;
-use warpfft_core::problem::{Precision, Problem, RealKind};
-use warpfft_core::program::compile;
+use warpfft_core::problem::{Placement, Precision, Problem, RealKind};
+use warpfft_core::program::{Compiled, Program, compile};
+use warpfft_core::recipe::{Recipe, candidates};
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
 /// Holds a problem against its definition; with its passes.
 fn check(problem: &Problem, limits: &Limits) -> (usize, Report) {
     let program = compile(problem, limits).unwrap_or_else(|error| panic!("{problem:?}: {error}"));
+    let report = check_program(problem, &program, limits);
+    (program.launches.len(), report)
+}
+
+fn check_program(problem: &Problem, program: &Program, limits: &Limits) -> Report {
     let input = common::random(problem.input_span().end as usize, problem.precision);
     let before = common::random(problem.output_span().end as usize, problem.precision);
     let mut want = reference(problem, &input, &before);
     want.iter_mut().for_each(|x| x.im = 0.0);
-    let run = common::run(&program, limits, &input, &before);
+    let run = common::run(program, limits, &input, &before);
     let (got, report) = run.unwrap_or_else(|fault| panic!("{problem:?}: {fault}"));
     let error = common::error(&got, &want);
     let tolerance = match problem.precision {
@@ -28,7 +35,7 @@ fn check(problem: &Problem, limits: &Limits) -> (usize, Report) {
         _ => 1.5e-6,
     };
     assert!(error < tolerance, "{problem:?}: relative error {error:.2e}");
-    (program.launches.len(), report)
+    report
 }
 
 #[test]
@@ -101,4 +108,55 @@ fn blocks_of_pictures_move_nothing_twice() {
         assert_eq!([report.global_sectors_read, report.global_sectors_written], [sectors; 2]);
         assert!(report.conflicts() < 1.001, "{}", report.conflicts());
     }
+}
+
+/// What lies between two passes of reals goes through a ring: whatever the kinds, whether rows or columns come first, in an order
+/// of dimensions that is not that of memory, in place, and where functions meet the data.
+#[test]
+fn longer_planes_and_volumes_share_a_launch() {
+    let limits = small_cache();
+    let mut shared = 0;
+    let mut check_shared = |fft: Fft| {
+        let problem = build(fft);
+        let all = candidates(&problem, &limits, 200).expect("there are some").into_iter();
+        let all: Vec<Recipe> = all.map(|one| one.recipe).filter(|recipe| !recipe.fused.is_empty()).collect();
+        assert!(!all.is_empty(), "{problem:?}: none is offered");
+        for recipe in all.iter().step_by(all.len().div_ceil(3)) {
+            let program = Compiled::by(recipe, &problem, &limits)
+                .unwrap_or_else(|error| panic!("{recipe:?} {problem:?} {error}"))
+                .program;
+            if problem.placement == Placement::InPlace {
+                shared_array::check_in_place(&problem, &program, &limits, reference);
+            } else {
+                check_program(&problem, &program, &limits);
+            }
+            shared += 1;
+        }
+    };
+    // Hartley's transform reads reals two at a time as complex numbers, as no ring holds them.
+    let cosines = |kind: &RealKind| kind.name().starts_with('d') && *kind != RealKind::Dht;
+    for kind in RealKind::ALL.into_iter().filter(cosines) {
+        // Types I are of 33 and 55 points, or of 35 and 57.
+        let plane = || Fft::new([34, 56]).batch(9).r2r([kind]);
+        check_shared(plane());
+        check_shared(plane().in_place());
+        check_shared(Fft::new([64, 64]).batch(5).r2r([kind]).f64().orthogonal().scale(0.5));
+    }
+    let mixed = [RealKind::Dct2, RealKind::Dst4, RealKind::Dct3];
+    check_shared(Fft::new([6, 40, 36]).batch(5).r2r(mixed));
+    check_shared(Fft::new([34, 36, 6]).batch(3).r2r(mixed).in_place());
+    check_shared(
+        Fft::new([40, 36]).strides(&[1, 40], &[36, 1]).batch_strided(7, 1440, 1440).r2r([RealKind::Dct2]),
+    );
+    check_shared(Fft::new([40, 36]).batch_strided(7, 1500, 1472).offsets(3, 5).r2r([RealKind::Dct4]));
+    assert!(shared >= 70, "{shared} were offered");
+}
+
+/// Two passes of images that are more than the cache holds, planned so; images that the cache holds are two launches.
+#[test]
+fn images_take_one_launch() {
+    let image = |batch| build(Fft::new([512, 512]).batch(batch).r2r([RealKind::Dct2]));
+    let shared =
+        |batch| Compiled::of(&image(batch), &Limits::h200()).expect("it is planned").schedule.fused.len();
+    assert_eq!([shared(256), shared(8)], [1, 0]);
 }

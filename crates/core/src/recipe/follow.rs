@@ -51,9 +51,16 @@ impl Recipe {
         if !takes_plans(problem) {
             let chosen = schedule::schedule(problem, &narrowed)?;
             let all = std::iter::once(chosen).chain(schedule::others(problem, &narrowed));
-            // The same plans may be more passes in one way than in another.
+            // The same plans may be more passes in one way than in another, or be repeated over more dimensions.
+            let grouped = |at: usize| {
+                let within = |fuse: &&Fuse| fuse.together > 1 && (fuse.first..fuse.first + 2).contains(&at);
+                usize::from(self.fused.iter().any(|fuse| within(&fuse)))
+            };
             let fits = |schedule: &Schedule| {
-                schedule.plans == self.plans && schedule.passes.len() == self.tiles.len()
+                let mut both = schedule.passes.iter().zip(&self.tiles).enumerate();
+                schedule.plans == self.plans
+                    && schedule.passes.len() == self.tiles.len()
+                    && both.all(|(at, (pass, tile))| tile.batch.len() == pass.batch.len() + grouped(at))
             };
             let same = all.into_iter().find(fits);
             let same = same.or_else(|| schedule::by_parts(problem, &narrowed, &self.plans).filter(fits));

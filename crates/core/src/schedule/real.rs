@@ -24,7 +24,7 @@ use crate::target::{Api, LINE_BYTES, Limits};
 
 use super::{Cause, Detour, Schedule};
 pub(crate) use choice::{by_parts, others};
-use line::Line;
+use line::{Line, Repeated};
 use split::Split;
 
 /// Schedules a problem of a real kind.
@@ -43,6 +43,8 @@ pub(super) fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, E
 struct Ways<'a> {
     /// Rows between the lines and the other dimensions may start with lines of memory.
     aligns: bool,
+    /// Dimensions that lines from reals to reals are repeated over stay apart where they continue each other.
+    apart: bool,
     parting: Parting<'a>,
 }
 
@@ -196,7 +198,12 @@ impl<'a> Chain<'a> {
         };
         let fits = rest.iter().all(|dim| self.held(dim, false) == self.held(dim, true));
         if problem.keeps_results() && fits {
-            self.line(&Line { kept: true, own: points, applied, ..make(beside, &around, scale) })?;
+            self.line(&Line {
+                repeated: Repeated::Kept,
+                own: points,
+                applied,
+                ..make(beside, &around, scale)
+            })?;
             return self.complex(complex, [Array::Output; 2]);
         }
         // What is not done yet is kept as it is computed: packed, in the order in which it will be written.
@@ -217,7 +224,7 @@ impl<'a> Chain<'a> {
         beside.iter_mut().zip(moved.by_ref()).for_each(|((dim, _), stride)| dim.os = stride);
         own.os = moved.next().unwrap_or(1);
         let line = Line::between(formula, false, own, beside, &around, [sides[0], region], scale);
-        self.line(&Line { kept: true, own: points, applied, windows, ..line })?;
+        self.line(&Line { repeated: Repeated::Kept, own: points, applied, windows, ..line })?;
         self.complex(complex, [region.array, Array::Output])
     }
 
@@ -307,7 +314,8 @@ impl<'a> Chain<'a> {
             self.complex(complex, [sides[0].array, from.array])?;
         }
         let line = Line::between(formula, true, line_own, beside, &around, [from, sides[1]], problem.scale);
-        self.line(&Line { kept: !rest.is_empty(), own: points, applied, windows, ..line })
+        let repeated = if rest.is_empty() { Repeated::Merged } else { Repeated::Kept };
+        self.line(&Line { repeated, own: points, applied, windows, ..line })
     }
 
     /// The dimensions that are transformed before the lines, as a complex problem where the spectrum lies.
@@ -372,10 +380,16 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// Dimensions of more than one point, those that continue each other as one.
-fn merged(mut dims: Vec<Dim>) -> Vec<Dim> {
+/// Dimensions of more than one point, those that are furthest apart first.
+fn ordered(mut dims: Vec<Dim>) -> Vec<Dim> {
     dims.retain(|dim| dim.n > 1 || dim.at_run);
     dims.sort_by_key(|dim| std::cmp::Reverse(dim.os.unsigned_abs()));
+    dims
+}
+
+/// The same, those that continue each other as one.
+fn merged(dims: Vec<Dim>) -> Vec<Dim> {
+    let mut dims = ordered(dims);
     while let Some((outer, inner)) = continuing_pair(&dims) {
         dims[inner].n *= dims[outer].n;
         dims.remove(outer);

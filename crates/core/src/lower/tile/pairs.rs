@@ -111,6 +111,7 @@ fn by_threads(
     for (version, pass) in versions.iter().enumerate() {
         let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
         let stages = pass.axes.iter().map(|axis| axis.method.stages().len()).sum();
+        let folds = cost::fused::folding(pass);
         let mut seen = Vec::new();
         for wanted in BATCHES {
             let batch = spread(pass, wanted);
@@ -136,7 +137,7 @@ fn by_threads(
                     let took = model.occupancy(threads).filter(lean);
                     let (Some(took), Some(cost)) = (took, model.copies(threads)) else { continue };
                     let choice = Choice { tile: Tile { threads, cluster: 1, batch: batch.clone() }, cost };
-                    let body = Body { bytes, threads, stages, twiddled: pass.twiddle.is_some() };
+                    let body = Body { bytes, threads, stages, twiddled: pass.twiddle.is_some(), folds };
                     all.entry(threads).or_default().push(Part {
                         version,
                         choice,

@@ -3,7 +3,7 @@
 use crate::cost;
 use crate::lower::tile::{Choice, Search};
 use crate::pass::{Axis, Carry, Fold, Formula, Images, Method, PartKind, Pass, PassDim, Pointwise};
-use crate::problem::{Placement, Problem};
+use crate::problem::{Format, Placement, Problem};
 use crate::target::{Api, LINE_BYTES, Limits};
 
 use super::together;
@@ -15,6 +15,11 @@ const MOST_SLOTS: u64 = 129;
 
 /// Length and stride of a dimension in what lies between two passes.
 pub(super) type Between = (u64, i64);
+
+/// Elements of a format in the place of a complex number.
+pub(super) const fn per_complex(format: Format) -> u64 {
+    if matches!(format, Format::Real) { 2 } else { 1 }
+}
 
 /// The lines of a fold.
 pub(super) fn folded(fold: &Fold, end: usize) -> Between {
@@ -78,7 +83,10 @@ pub(super) struct Pair {
     local: Vec<Between>,
     /// How many of them are a row, which lies without gaps: one, or what is one dimension in some pass.
     row: usize,
-    pub complex_bytes: u64,
+    /// What lies between: complex numbers, or reals.
+    pub format: Format,
+    /// Bytes of an element of it.
+    pub element_bytes: u64,
     /// The second pass is the middle of a convolution, which reads a spectrum of as many points as an item has.
     spectrum: bool,
 }
@@ -109,16 +117,18 @@ impl Pair {
         // What is overwritten must be what the same item has read.
         let moved = problem.placement == Placement::InPlace && problem.moves();
         let apart = a.src.array != b.dst.array || (a.src == b.dst && !moved);
-        // Only a spectrum between the passes is folded on its way to or from the ring, or real data outside of it.
+        // Lines of two rows know how far apart these lie: in the ring they are neighbours, or another tile's.
         let known = |(end, fold): (usize, Option<Fold>)| {
             fold.is_none_or(|fold| {
-                let spectrum = matches!(fold.formula, Formula::Spectrum { .. });
-                (fold.carry == Carry::Halves || fold.twins(end == 1)) && spectrum && fold.window.is_none()
+                (fold.carry == Carry::Halves || fold.twins(end == 1)) && fold.window.is_none()
             })
         };
         let folds = [a, b].iter().all(|pass| pass.ends.into_iter().enumerate().all(known));
         let windows = a.shows_whole_axes(true) && b.shows_whole_axes(false);
-        if !folds || !windows || a.ends[0].is_some() || b.ends[1].is_some() {
+        // Of a spectrum only the side between the passes is folded.
+        let spectrum =
+            |fold: Option<Fold>| fold.is_some_and(|fold| matches!(fold.formula, Formula::Spectrum { .. }));
+        if !folds || !windows || spectrum(a.ends[0]) || spectrum(b.ends[1]) {
             return None;
         }
         // A convolution through memory takes its middle from the ring, and lets go of it after a stage.
@@ -185,8 +195,9 @@ impl Pair {
             return None;
         }
         let spectrum = b.axes.iter().any(|axis| axis.method.convolves());
-        let complex_bytes = problem.precision.complex_bytes();
-        Some(Self { count, items, local: written, row, complex_bytes, spectrum })
+        let format = if a.dst.format == Format::Real { Format::Real } else { Format::Interleaved };
+        let element_bytes = problem.precision.complex_bytes() / per_complex(format);
+        Some(Self { count, items, local: written, row, format, element_bytes, spectrum })
     }
 
     /// Elements of a slot.
@@ -196,13 +207,13 @@ impl Pair {
 
     /// Copies that both passes cost more than their tiles and the ring say.
     pub fn beside(&self) -> f64 {
-        if self.spectrum { cost::fused::of_spectrum(self.slot() * self.complex_bytes) } else { 0.0 }
+        if self.spectrum { cost::fused::of_spectrum(self.slot() * self.element_bytes) } else { 0.0 }
     }
 
     /// Elements from one index to the next of the dimension that follows the first so many. Long rows start with lines of
     /// the cache, whatever their length.
     fn packed(&self, dims: usize) -> i64 {
-        let line = LINE_BYTES / self.complex_bytes;
+        let line = LINE_BYTES / self.element_bytes;
         let points = |pieces: &[Between]| pieces.iter().map(|&(n, _)| n).product::<u64>();
         let (fast, slow) = self.local.split_at(self.row.min(self.local.len()));
         if dims < fast.len() {
@@ -242,7 +253,7 @@ impl Pair {
         if !matches!(limits.api, Api::Ptx { .. }) {
             return Vec::new();
         }
-        let bytes = self.slot() * self.complex_bytes;
+        let bytes = self.slot() * self.element_bytes;
         let most = (limits.l2_bytes / 2 / bytes).min(self.count).min(MOST_SLOTS);
         let (ahead, spare) = cost::fused::best_ring(step, resident);
         let likely = [

@@ -18,7 +18,7 @@ fn near(passes: [&Pass; 2], pair: &Pair) -> Option<[usize; 2]> {
     let [a, b] = passes;
     let step = |&[x, y]: &[usize; 2]| a.batch[x].is.unsigned_abs().min(b.batch[y].os.unsigned_abs());
     let both = pair.items[0].iter().zip(&pair.items[1]).map(|(&x, &y)| [x, y]);
-    let found = both.min_by_key(step).filter(|at| step(at) * pair.complex_bytes < LINE_BYTES)?;
+    let found = both.min_by_key(step).filter(|at| step(at) * pair.element_bytes < LINE_BYTES)?;
     let plain = |pass: &Pass, at: usize| {
         let dim = &pass.batch[at];
         let even = !dim.at_run && !dim.whole && dim.first == [None; 2];
@@ -32,7 +32,7 @@ pub(super) fn ways(passes: [&Pass; 2], pair: &Pair) -> Vec<u64> {
     let Some([x, y]) = near(passes, pair) else { return vec![1] };
     let (read, written) = (passes[0].batch[x], passes[1].batch[y].os);
     let (n, step) = (read.n, read.is.unsigned_abs().min(written.unsigned_abs()).max(1));
-    let bytes = |indices: u64| indices * step * pair.complex_bytes;
+    let bytes = |indices: u64| indices * step * pair.element_bytes;
     let mut wide = factor::divisors(n);
     wide.retain(|&indices| indices > 1 && indices < n && bytes(indices) >= 3 * SECTOR_BYTES / 2);
     let lines = wide.iter().position(|&indices| bytes(indices) >= LINE_BYTES).unwrap_or(0);
@@ -66,5 +66,5 @@ pub(super) fn grouped(passes: [&Pass; 2], pair: &Pair, together: u64) -> Option<
 pub(super) fn of_rows(passes: [&Pass; 2], pair: &Pair, together: u64) -> f64 {
     let Some([_, at]) = near(passes, pair).filter(|_| together > 1) else { return 0.0 };
     let step = passes[1].batch[at].os.unsigned_abs().max(1);
-    cost::fused::of_rows(together * step * pair.complex_bytes)
+    cost::fused::of_rows(together * step * pair.element_bytes)
 }

@@ -15,7 +15,7 @@ use crate::solve::cluster;
 use crate::target::LINE_BYTES;
 
 use super::Chain;
-use super::line::{self, Line};
+use super::line::{self, Line, Repeated};
 
 /// What is between the two passes is numbered when the way is taken.
 const SCRATCH: Array = Array::Workspace(0);
@@ -175,7 +175,7 @@ impl Chain<'_> {
         let line = |plan: Plan, points: Option<Plan>| {
             let formula = Formula::Spectrum { conjugate };
             let line = Line::between(formula, back, own, vec![(beside, plan)], &around, sides, scale);
-            Line { kept: true, own: points, ..line }
+            Line { repeated: Repeated::Kept, own: points, ..line }
         };
         let alone = self.stages_of(&[beside]).into_iter().map(|plans| (plans, None));
         let ways = alone.chain(self.joined(&[beside], own.n)).filter_map(|(mut plans, points)| {

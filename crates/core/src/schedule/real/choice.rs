@@ -23,14 +23,14 @@ const MOST_PARTED: usize = 4;
 
 /// The schedule, or what takes less by workspace that nobody has forbidden.
 pub(super) fn cheaper(problem: &Problem, limits: &Limits, mut schedule: Schedule) -> Result<Schedule, Error> {
-    let (Kind::RealToComplex(own) | Kind::ComplexToReal(own)) = problem.kind else { return Ok(schedule) };
     if schedule.passes.len() < 2 {
         return Ok(schedule);
     }
-    let cost = |schedule: &Schedule| {
-        let (schedule, choices) = fuse::tiled(schedule.clone(), problem, limits)?;
-        let copies = fuse::copies(&schedule.passes, &choices, problem.elements());
-        Some((copies, schedule.fused.len()))
+    let cost = |schedule: &Schedule| cost(schedule, problem, limits);
+    let own = match problem.kind {
+        Kind::RealToComplex(own) | Kind::ComplexToReal(own) => own,
+        Kind::RealToReal(_) => return apart(problem, limits, schedule),
+        Kind::Complex | Kind::Zoom(_) => return Ok(schedule),
     };
     let needed = |schedule: &Schedule| schedule.workspace(problem.precision).1;
     let Some((mut least, shared)) = cost(&schedule) else { return Ok(schedule) };
@@ -62,6 +62,24 @@ pub(super) fn cheaper(problem: &Problem, limits: &Limits, mut schedule: Schedule
     Ok(schedule)
 }
 
+/// Copies, and how many pairs of passes share a launch.
+fn cost(schedule: &Schedule, problem: &Problem, limits: &Limits) -> Option<(f64, usize)> {
+    let (schedule, choices) = fuse::tiled(schedule.clone(), problem, limits)?;
+    let copies = fuse::copies(&schedule.passes, &choices, problem.elements());
+    Some((copies, schedule.fused.len()))
+}
+
+/// From reals to reals, with passes that know the same dimensions where two of them gain a launch by that.
+fn apart(problem: &Problem, limits: &Limits, usual: Schedule) -> Result<Schedule, Error> {
+    if !fuse::pays(problem, limits) {
+        return Ok(usual);
+    }
+    let apart = chained(problem, limits, Ways { apart: true, ..Ways::default() })?.finish();
+    let both = [&apart, &usual].map(|schedule| cost(schedule, problem, limits));
+    let gains = matches!(both, [Some((x, 1..)), Some((y, _))] if x < y);
+    Ok(if gains { apart } else { usual })
+}
+
 /// Two passes that share a dimension, if there are some within the cap.
 fn by_bridge(problem: &Problem, limits: &Limits, own: Dim) -> Option<Schedule> {
     let mut chain = Chain::new(problem, limits, Ways::default());
@@ -72,17 +90,23 @@ fn by_bridge(problem: &Problem, limits: &Limits, own: Dim) -> Option<Schedule> {
 
 /// Other schedules than the one that is expected to take the least, for whoever can time them.
 pub(crate) fn others(problem: &Problem, limits: &Limits) -> Vec<Schedule> {
-    let (Kind::RealToComplex(own) | Kind::ComplexToReal(own)) = problem.kind else { return Vec::new() };
     let Ok(problem) = problem.clone().validated() else { return Vec::new() };
     if problem.max_workspace.is_some() {
         return Vec::new();
     }
     let problem = windows::told_apart(problem);
     let by = |ways| chained(&problem, limits, ways).map(Chain::finish).ok();
-    let nth = |at| Ways { parting: Parting::Nth(at), ..Ways::default() };
-    let parted = (0..MOST_PARTED).filter_map(|at| by(nth(at)));
+    let own: Vec<Schedule> = match problem.kind {
+        Kind::RealToComplex(own) | Kind::ComplexToReal(own) => {
+            let nth = |at| Ways { parting: Parting::Nth(at), ..Ways::default() };
+            let parted = (0..MOST_PARTED).filter_map(|at| by(nth(at)));
+            by_bridge(&problem, limits, own).into_iter().chain(parted).collect()
+        }
+        Kind::RealToReal(_) => by(Ways { apart: true, ..Ways::default() }).into_iter().collect(),
+        Kind::Complex | Kind::Zoom(_) => return Vec::new(),
+    };
     let mut all: Vec<Schedule> = Vec::new();
-    for other in by(Ways::default()).into_iter().chain(by_bridge(&problem, limits, own)).chain(parted) {
+    for other in by(Ways::default()).into_iter().chain(own) {
         // What is one pass has none to share.
         if other.passes.len() > 1 && !all.contains(&other) {
             all.push(other);

@@ -25,6 +25,18 @@ const PAIRED: [f64; 2] = [1.0, 1.05];
 /// takes less than that: 2^17 reals 1.69 copies and by two passes 1.73, 2^15 doubles 1.62 and 1.73 (but 2^16 doubles 1.93 and 1.80).
 const CLUSTER_BACK: f64 = 0.95;
 
+/// What becomes of dimensions that a line is repeated over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repeated {
+    /// Those that continue each other are one.
+    Merged,
+    /// Each stays by itself, those furthest apart first, as where they are merged: passes that share a launch know the same
+    /// ones.
+    Apart,
+    /// They stay as they are named, as passes before or behind know them.
+    Kept,
+}
+
 /// Lines of reals along one dimension, from one side to another.
 pub(super) struct Line {
     pub formula: Formula,
@@ -36,8 +48,8 @@ pub(super) struct Line {
     pub beside: Vec<(Dim, Plan)>,
     /// How its points are transformed; `None`: as they best are by themselves.
     pub own: Option<Plan>,
-    /// Dimensions that it is repeated over stay as they are, as passes before or behind know them.
-    pub kept: bool,
+    /// What becomes of the dimensions that it is repeated over.
+    pub repeated: Repeated,
     /// Lengths of the dimensions that it is repeated over.
     pub around: Vec<u64>,
     /// The one among these of which each run says how many points there are.
@@ -101,7 +113,7 @@ impl Line {
             n: own.n,
             beside,
             own: None,
-            kept: false,
+            repeated: Repeated::Merged,
             around: lengths,
             at_run,
             from,

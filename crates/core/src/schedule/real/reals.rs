@@ -7,7 +7,7 @@ use crate::problem::{Dim, Format, Placement, RealDim};
 use crate::schedule::{Cause, Detour};
 
 use super::applied::Around;
-use super::line::{self, Line};
+use super::line::{self, Line, Repeated};
 use super::{Chain, Side, merged};
 
 impl Chain<'_> {
@@ -60,7 +60,7 @@ impl Chain<'_> {
                 n: real.dim.n,
                 beside: Vec::new(),
                 own: None,
-                kept: false,
+                repeated: if self.ways.apart { Repeated::Apart } else { Repeated::Merged },
                 around,
                 // Behind the dimensions that are transformed but for this one.
                 at_run: problem.batch.iter().position(|dim| dim.at_run).map(|own| dims.len() - 1 + own),

@@ -5,8 +5,8 @@ use crate::pass::{Carry, Formula, Operand, PassDim};
 use crate::problem::{Dim, Format};
 
 use super::applied::Around;
-use super::line::Line;
-use super::merged;
+use super::line::{Line, Repeated};
+use super::{merged, ordered};
 
 /// Lines that are carried in one way: all, all but one, or the one that is left.
 pub(super) struct Share {
@@ -86,14 +86,21 @@ impl Line {
         all
     }
 
-    /// The dimensions that it is repeated over, those that continue each other as one unless somebody knows them.
+    /// The dimensions that it is repeated over.
     fn repeated(&self) -> Vec<PassDim> {
         let strides = self.from.strides.iter().zip(&self.to.strides);
         let dims = self.around.iter().zip(strides).enumerate();
         let dims =
             dims.map(|(d, (&n, (&is, &os)))| Dim { at_run: self.at_run == Some(d), ..Dim::new(n, is, os) });
-        if !self.kept && self.applied.functions.is_empty() {
-            return merged(dims.collect()).iter().map(PassDim::from).collect();
+        if self.applied.functions.is_empty() {
+            let all = match self.repeated {
+                Repeated::Merged => Some(merged(dims.clone().collect())),
+                Repeated::Apart => Some(ordered(dims.clone().collect())),
+                Repeated::Kept => None,
+            };
+            if let Some(all) = all {
+                return all.iter().map(PassDim::from).collect();
+            }
         }
         let named = dims.enumerate().map(|(d, dim)| Around::named(self.applied.around.get(d), &dim));
         named.filter(PassDim::counts_for).collect()
