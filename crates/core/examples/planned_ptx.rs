@@ -101,6 +101,11 @@ fn real(precision: Precision) -> Result<Vec<Problem>, Error> {
     for shape in planes.into_iter().chain(volumes) {
         asked.extend([Fft::new(shape.clone()).batch(64).r2c(), Fft::new(shape).batch(64).c2r()]);
     }
+    for shape in [vec![64, 64], vec![100, 100], vec![512, 512], vec![1024, 1024], vec![64, 64, 64]] {
+        let batch = (1 << 26) / shape.iter().product::<u64>();
+        let kinds = [RealKind::Dct2, RealKind::Dct3, RealKind::Dct4];
+        asked.extend(kinds.map(|kind| Fft::new(shape.clone()).batch(batch).r2r([kind])));
+    }
     asked.into_iter().map(|fft| fft.precision(precision).build()).collect()
 }
 
