@@ -66,7 +66,7 @@ pub enum Way {
     Bins,
     /// Memory holds the points' reals in another order, or part of them.
     Samples,
-    /// Memory holds reals that each point takes two of, one from each end, turned by a factor.
+    /// Memory holds reals that each point takes two of, one from each end, turned by a factor; of an odd length, in another order.
     Turned,
     /// Memory holds some of the points' reals, in their order: a window may part the two of a point.
     InOrder,
@@ -112,7 +112,7 @@ impl Formula {
         matches!(self, Self::Reals { kind: RealKind::Dct1 | RealKind::Dst1, .. })
     }
 
-    /// Whether it is DCT-IV or DST-IV, which no spectrum of reals stands behind.
+    /// Whether it is DCT-IV or DST-IV, which no spectrum of reals stands behind where the length is even.
     pub const fn turned(self) -> bool {
         matches!(self, Self::Reals { kind: RealKind::Dct4 | RealKind::Dst4, .. })
     }
@@ -137,9 +137,10 @@ impl Fold {
             },
             Way::Samples if self.formula.extends() => points + 1,
             Way::Samples => self.n.div_ceil(2),
-            // Two points are of the same two pairs of neighbours; of an odd length, half of the points are padding.
+            // Two points are of the same two pairs of neighbours; of an odd length, two reals follow from a frequency.
             Way::Turned if self.n.is_multiple_of(2) => points.div_ceil(2),
-            Way::Turned => self.n,
+            Way::Turned if writes => half(points),
+            Way::Turned => points,
         }
     }
 
@@ -172,8 +173,8 @@ impl Fold {
 /// Complex points that carry a line of `n` reals.
 pub const fn points(formula: Formula, carry: Carry, n: u64) -> u64 {
     if formula.turned() {
-        // Of an even length, two reals to a point; of an odd one, the points are padded to twice the length.
-        return if n.is_multiple_of(2) { n / 2 } else { 2 * n };
+        // Of an even length, two reals to a point; of an odd one, as many points as reals.
+        return if n.is_multiple_of(2) { n / 2 } else { n };
     }
     let sequence = formula.sequence(n);
     if matches!(carry, Carry::Halves) { sequence / 2 } else { sequence }

@@ -8,13 +8,13 @@ use crate::problem::RealKind;
 use super::Item;
 
 /// A value of a line's spectrum.
-struct Bin {
-    line: usize,
+pub(super) struct Bin {
+    pub line: usize,
     /// Of the mirror image in other axes.
     mirrored: bool,
     /// Frequency.
     at: Value,
-    value: Cx,
+    pub value: Cx,
     on: Option<Value>,
 }
 
@@ -126,7 +126,7 @@ impl Lowering<'_> {
 
     /// The spectrum of reals that points carry, at an item's frequency and, where points are halves, at its mirror
     /// image: twice its value unless points carry one real each.
-    fn parted(&mut self, fold: &Fold, item: &Item, taken: &[Value]) -> Vec<Bin> {
+    pub(super) fn parted(&mut self, fold: &Fold, item: &Item, taken: &[Value]) -> Vec<Bin> {
         if fold.one_by_one() {
             return vec![self.one(fold, item, taken)];
         }

@@ -130,7 +130,7 @@ impl Lowering<'_> {
         self.get_real(&reals, at, on)
     }
 
-    fn put_sample(
+    pub(super) fn put_sample(
         &mut self,
         fold: &Fold,
         item: &Item,

@@ -1,8 +1,11 @@
 //! DCT-IV and DST-IV, whose points are reals turned by a factor on the way in and on the way out. Of an even length n,
 //! `cos(pi (2j + 1/2) (2k + 1/2) / n)` is the real part of `exp(-2 pi i j k / (n/2))` between factors of j and of k, and
-//! the elements counted from the other end are the imaginary parts. Of an odd length, points are padded to 2n.
+//! the elements counted from the other end are the imaginary parts. Lines of an odd length are a transform of as many reals in
+//! another order (`turned/odd.rs`).
 
-use crate::kernel::{Cx, Op, Value};
+mod odd;
+
+use crate::kernel::{Cx, Value};
 use crate::lower::Lowering;
 use crate::math::twiddle;
 use crate::pass::{Fold, Formula, TableKind};
@@ -11,7 +14,7 @@ use crate::problem::RealKind;
 use super::Item;
 
 impl Lowering<'_> {
-    fn sine(fold: &Fold) -> bool {
+    pub(super) fn sine(fold: &Fold) -> bool {
         matches!(fold.formula, Formula::Reals { kind: RealKind::Dst4, .. })
     }
 
@@ -28,17 +31,14 @@ impl Lowering<'_> {
             let w = self.fold_factor(table, j, on);
             return [[w.re, w.im]].into_iter().chain(reals).flatten().collect();
         }
-        let from = if Self::sine(fold) { self.mirrored(n - 1, j) } else { j };
-        let x = self.get_real(line, from, on);
-        let w = self.fold_factor(TableKind::Roots { modulus: 4 * n, step: 1, len: n }, j, on);
-        vec![w.re, w.im, x]
+        self.turned_odd_taken(fold, item)
     }
 
     /// From what memory holds to points.
     pub(super) fn turned_in(&mut self, fold: &Fold, item: &Item, taken: &[Value]) {
         let (j, on) = (item.index, item.on);
-        let w = Cx { re: taken[0], im: taken[1] };
-        if let [_, _, a, b, c, d] = *taken {
+        if let [re, im, a, b, c, d] = *taken {
+            let w = Cx { re, im };
             let factors = [w, self.factor_of_other(w, (2, 8 * fold.n))];
             let points = [Cx { re: a, im: d }, Cx { re: c, im: b }].into_iter().zip(factors);
             for (at, (x, w)) in self.both_of_turned(fold, j).into_iter().zip(points) {
@@ -48,12 +48,7 @@ impl Lowering<'_> {
             }
             return;
         }
-        let x = taken[2];
-        let x = Cx { re: self.b.mul(x, w.re), im: self.b.mul(x, w.im) };
-        self.put_point(&item.own.points, j, x, on);
-        let padding = self.shifted(j, fold.n as i64);
-        let zero = self.b.float(self.real, 0.0);
-        self.put_point(&item.own.points, padding, Cx { re: zero, im: zero }, on);
+        self.turned_odd_in(fold, item, taken);
     }
 
     /// From points to what memory holds.
@@ -75,18 +70,7 @@ impl Lowering<'_> {
             self.put_pair(line, near, [x.re, y.im], on);
             return self.put_pair(line, far, [y.re, x.im], on);
         }
-        let x = self.get_point(&item.own.points, k, on);
-        let table = TableKind::ShiftedRoots { modulus: 8 * n, first: 1, step: 2, len: n };
-        let w = self.fold_factor(table, k, on);
-        let y = self.b.cmul(x, w).re;
-        let scale = self.b.float(self.real, scale);
-        let mut y = self.b.mul(y, scale);
-        if Self::sine(fold) {
-            let negative = self.b.neg(y);
-            let even = self.parity(k);
-            y = self.b.select(even, y, negative);
-        }
-        self.put_real(line, k, y, on);
+        self.turned_odd_out(fold, item);
     }
 
     /// The two points of an item of a line of even length, which take their reals from the same two pairs of neighbours:
@@ -108,13 +92,5 @@ impl Lowering<'_> {
     fn both_pairs(&mut self, fold: &Fold, j: Value) -> [Value; 2] {
         let near = self.doubled(j);
         [near, self.mirrored(fold.n - 2, near)]
-    }
-
-    /// Whether an index is even.
-    fn parity(&mut self, k: Value) -> Value {
-        let one = self.b.u32(1);
-        let bit = self.b.pure(Op::And, crate::kernel::Type::U32, &[k, one]);
-        let zero = self.b.u32(0);
-        self.b.cmp(crate::kernel::Cmp::Eq, bit, zero)
     }
 }

@@ -26,7 +26,7 @@ impl Line {
     /// too, whose numbers one access moves.
     pub fn ways_to_carry(&self) -> Vec<Vec<Share>> {
         let batch = self.repeated();
-        if self.formula.turned() {
+        if self.formula.turned() && self.n.is_multiple_of(2) {
             return vec![vec![self.share(Carry::Halves, batch)]];
         }
         if self.formula.sequence(self.n).is_multiple_of(2) {
