@@ -143,7 +143,9 @@ impl Lowering<'_> {
         let order = self.digits.by_stride(&[], &strides);
         let layout = Layout { register: None, order, block: None, pair: None };
         let slots: Vec<u32> = self.slots_of(&layout).collect();
-        let chunks = slots.chunks(AT_ONCE);
+        // Types IV of odd lengths compute a place for each element, in registers: of 101, four at once spilled.
+        let counts = way == Way::Turned && !fold.n.is_multiple_of(2);
+        let chunks = slots.chunks(if counts { AT_ONCE / 2 } else { AT_ONCE });
         let last = chunks.len() - 1;
         for (at, chunk) in chunks.enumerate() {
             let items: Vec<Item> =
