@@ -255,6 +255,12 @@ fn a_launch_that_two_passes_share() {
         shared += 1;
     }
     assert!(shared >= 2, "{shared} were offered");
+    // Reals lie between these, and each pass folds at both ends.
+    for kind in [RealKind::Dct2, RealKind::Dst3, RealKind::Dct4] {
+        let problem = build(applied(Fft::new([64, 64]).batch(9).r2r([kind]), 2, 1));
+        let program = with_shared_launches(problem.clone(), &limits).next().expect("one is offered");
+        check_program(&problem, &program, &limits);
+    }
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn blocks_of_pictures_move_nothing_twice() {
 }
 
 /// What lies between two passes of reals goes through a ring: whatever the kinds, whether rows or columns come first, in an order
-/// of dimensions that is not that of memory, in place, and where functions meet the data.
+/// of dimensions that is not that of memory, and in place.
 #[test]
 fn longer_planes_and_volumes_share_a_launch() {
     let limits = small_cache();
@@ -150,6 +150,22 @@ fn longer_planes_and_volumes_share_a_launch() {
     );
     check_shared(Fft::new([40, 36]).batch_strided(7, 1500, 1472).offsets(3, 5).r2r([RealKind::Dct4]));
     assert!(shared >= 70, "{shared} were offered");
+}
+
+/// Between the folds of a pass of two stages lies one exchange, of rows and of columns: the stages have their threads as the lines
+/// stand in the block's array.
+#[test]
+fn stages_take_lines_as_they_stand() {
+    for kind in [RealKind::Dct1, RealKind::Dct2, RealKind::Dct3, RealKind::Dct4] {
+        let n = if kind == RealKind::Dct1 { 257 } else { 512 };
+        let compiled = Compiled::of(&build(Fft::new([n, n]).batch(4).r2r([kind])), &Limits::h200());
+        let compiled = compiled.expect("it is planned");
+        for (part, pass) in compiled.parts.iter().zip(&compiled.schedule.passes) {
+            let stages: usize = pass.axes.iter().map(|axis| axis.method.stages().len()).sum();
+            assert_eq!(part.exchanges as usize + 1, stages, "{kind:?} {:?}", pass.axes);
+        }
+        assert_eq!(compiled.parts.len(), 2);
+    }
 }
 
 /// Two passes of images that are more than the cache holds, planned so; images that the cache holds are two launches.
