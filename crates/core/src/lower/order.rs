@@ -1,4 +1,4 @@
-//! The order in which the stages of a tile run.
+//! The order in which the stages of a tile run, and the layouts that they run in.
 //!
 //! Stages of different axes touch different digits, so they may come in any order in which those of each axis follow each
 //! other. Each but the first wants an exchange, and so does the way out where the registers of the last one hold neighbours
@@ -7,7 +7,7 @@
 //! exchange between blocks may come in any such order: what stands before it decides which digits spell blocks.
 
 use super::exchange;
-use super::layout::Layout;
+use super::layout::{Layout, edge};
 use super::{Lowering, Stage};
 
 /// Orders that are looked at.
@@ -84,6 +84,62 @@ impl Lowering<'_> {
         }
         path.push(store);
         path
+    }
+
+    /// Layout in which a stage runs on what lies in the layout before it.
+    pub(super) fn stage_layout(
+        &self,
+        stages: &[Stage],
+        i: usize,
+        current: &Layout,
+        store: &Layout,
+    ) -> Layout {
+        let own = Some(self.register(stages[i]));
+        let last = i + 1 == stages.len();
+        let cut = self.cluster.as_ref().map(|cluster| cluster.cut);
+        if let Some(cut) = cut.filter(|cut| cut.stage == i) {
+            return self.remote_layout(current, cut, self.register(stages[i]));
+        }
+        let block = cut.map(|cut| cut.block(i));
+        let [low, high] = self.digits.parts(own);
+        let leaves_so = last && store.pair.is_some() && store.register == own;
+        let stays = current.pair.is_some() && current.register == own && !(leaves_so && i > 0);
+        if stays {
+            return current.clone();
+        }
+        if leaves_so {
+            return store.clone();
+        }
+        let writes = last && i > 0;
+        // Lines that fold are taken from the block's array, and left there, without an exchange in between.
+        let strides =
+            if i == 0 || last { self.strides_of(writes) } else { self.digits.weights(|digit| digit.is) };
+        let order = self.digits.by_stride(&[low, high, block], &strides);
+        Layout { register: own, order, block, pair: None }
+    }
+
+    /// Layout in which the tile is loaded or stored.
+    pub(super) fn edge_layout(
+        &self,
+        register: Option<usize>,
+        block: Option<usize>,
+        strides: &[i64],
+        writes: bool,
+    ) -> Layout {
+        if self.staged(writes) {
+            let [low, high] = self.digits.parts(register);
+            let order = self.digits.by_stride(&[low, high, block], &self.strides_of(writes));
+            return Layout { register, order, block, pair: None };
+        }
+        edge(self.pass, &self.digits, (register, block), strides, writes)
+    }
+
+    /// Distance of each digit where the tile comes from, or where it goes: in the block's array where lines fold, else in memory.
+    fn strides_of(&self, writes: bool) -> Vec<i64> {
+        if self.staged(writes) {
+            return self.staged_weights(writes);
+        }
+        self.digits.weights(|digit| if writes { digit.os } else { digit.is })
     }
 
     /// Bytes that lie side by side where the tile comes from and where it goes: as much as makes a difference.

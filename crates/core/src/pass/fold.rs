@@ -111,11 +111,6 @@ impl Formula {
     pub const fn extends(self) -> bool {
         matches!(self, Self::Reals { kind: RealKind::Dct1 | RealKind::Dst1, .. })
     }
-
-    /// Whether it is DCT-IV or DST-IV, which no spectrum of reals stands behind where the length is even.
-    pub const fn turned(self) -> bool {
-        matches!(self, Self::Reals { kind: RealKind::Dct4 | RealKind::Dst4, .. })
-    }
 }
 
 impl Fold {
@@ -172,10 +167,6 @@ impl Fold {
 
 /// Complex points that carry a line of `n` reals.
 pub const fn points(formula: Formula, carry: Carry, n: u64) -> u64 {
-    if formula.turned() {
-        // Of an even length, two reals to a point; of an odd one, as many points as reals.
-        return if n.is_multiple_of(2) { n / 2 } else { n };
-    }
     let sequence = formula.sequence(n);
     if matches!(carry, Carry::Halves) { sequence / 2 } else { sequence }
 }

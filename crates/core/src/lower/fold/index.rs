@@ -49,12 +49,8 @@ impl Lowering<'_> {
         };
         // Cosines meet two factors each: where a tile has several lines, dct3 of 256 takes 5% less with few of them loaded, and planes
         // in one launch, whose tables come from the L2 again and again, 2 to 6%. Hartley's transform of 256 took 4% more.
-        let few_factors = match fold.formula {
-            Formula::Spectrum { .. } => false,
-            Formula::Reals { kind, .. } => {
-                !matches!(kind, RealKind::Dht | RealKind::HalfComplex | RealKind::FromHalfComplex)
-            }
-        };
+        let plain = |kind| matches!(kind, RealKind::Dht | RealKind::HalfComplex | RealKind::FromHalfComplex);
+        let few_factors = matches!(fold.formula, Formula::Reals { kind, .. } if !plain(kind));
         self.sums = Sums { share: gains, few_factors, ..Sums::default() };
     }
 

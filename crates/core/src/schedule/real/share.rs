@@ -26,9 +26,6 @@ impl Line {
     /// too, whose numbers one access moves.
     pub fn ways_to_carry(&self) -> Vec<Vec<Share>> {
         let batch = self.repeated();
-        if self.formula.turned() && self.n.is_multiple_of(2) {
-            return vec![vec![self.share(Carry::Halves, batch)]];
-        }
         if self.formula.sequence(self.n).is_multiple_of(2) {
             let spectrum = matches!(self.formula, Formula::Spectrum { .. });
             let mut ways = vec![vec![self.share(Carry::Halves, batch.clone())]];
