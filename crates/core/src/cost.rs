@@ -237,7 +237,7 @@ impl<'a> Model<'a> {
     /// The model of a pass whose tile holds `batch` of the repeated dimensions in `cluster` blocks; `None` where
     /// they cannot share it.
     pub fn new(pass: &Pass, batch: &[u64], cluster: u32, limits: &'a Limits) -> Option<Self> {
-        let tile = Tile { threads: 1, cluster, batch: batch.to_vec() };
+        let tile = Tile::new(1, cluster, batch.to_vec());
         let (digits, cut) = Cut::of_tile(pass, &tile)?;
         let elements = tile.elements(pass) / u64::from(cluster);
         let mut stages = Vec::new();

@@ -197,7 +197,7 @@ fn check_tile(shape: &[u64], radices: &[&[u32]], cluster: u32) {
                 let direction = if threads % 32 == 0 { Direction::Forward } else { Direction::Inverse };
                 let problem =
                     Problem { placement, direction, scale: 0.5, ..packed(shape, batch, Precision::F32) };
-                let tile = Tile { threads, cluster, batch: vec![held; problem.batch.len()] };
+                let tile = Tile::new(threads, cluster, vec![held; problem.batch.len()]);
                 check_forced(&problem, radices, &tile);
             }
         }
@@ -281,7 +281,7 @@ fn strides_and_formats_by_a_cluster() {
             let (transform, batch) = (transform.clone(), batch.clone());
             let problem =
                 Problem { transform, batch, input_offset, output_offset, input, output, ..base.clone() };
-            check_forced(&problem, radices, &Tile { threads: 32, cluster: 4, batch: held.clone() });
+            check_forced(&problem, radices, &Tile::new(32, 4, held.clone()));
         }
     }
 }
@@ -318,7 +318,7 @@ fn slabs_of_later_blocks_are_asked_for() {
     let radices: &[&[u32]] = &[&[4, 4, 4, 4]];
     for precision in [Precision::F32, Precision::F64] {
         for held in [1, 2] {
-            let tile = Tile { threads: 32, cluster: 4, batch: vec![held] };
+            let tile = Tile::new(32, 4, vec![held]);
             let problem = rows(256, 21, precision);
             let program = forced(&problem, radices, &tile, &limits);
             assert!(prefetches(&program), "{precision:?}, {held} transforms a tile");
@@ -373,7 +373,7 @@ fn convolutions_in_halves() {
     for (n, radices, threads, held, problem) in cases {
         let what = format!("{n} by {radices}: {problem:?}");
         let plan: Plan = format!("(bluestein {n} (mixed-radix {radices}))").parse().expect("a plan");
-        let tile = Tile { threads, cluster: 2, batch: vec![held] };
+        let tile = Tile::new(threads, 2, vec![held]);
         let recipe = Recipe { plans: vec![plan], tiles: vec![tile], within: None, fused: Vec::new() };
         let compiled = Compiled::by(&recipe, &problem, &limits).unwrap_or_else(|e| panic!("{what}: {e}"));
         assert_eq!(compiled.program.launches.len(), 1, "{what}");

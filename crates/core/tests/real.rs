@@ -208,7 +208,7 @@ fn check_cluster(fft: &Fft, radices: &[&[u32]], cluster: u32) {
             axis.method = Method::MixedRadix(radices.to_vec());
         }
         for threads in [32, 48, 64] {
-            let tile = Tile { threads, cluster, batch: vec![held; pass.batch.len()] };
+            let tile = Tile::new(threads, cluster, vec![held; pass.batch.len()]);
             let lowered = lower::lower(&pass, &tile, lower::Walk::Rising, &limits, "forced");
             let program = Program::of_pass(&problem, &pass, lowered, &limits).expect("it is well formed");
             assert_eq!(program.kernels[0].cluster, cluster);

@@ -223,7 +223,7 @@ fn check_cluster(fft: Fft, radices: &[&[u32]], cluster: u32) {
     for (axis, radices) in pass.axes.iter_mut().zip(radices) {
         axis.method = Method::MixedRadix(radices.to_vec());
     }
-    let tile = Tile { threads: 48, cluster, batch: vec![2; pass.batch.len()] };
+    let tile = Tile::new(48, cluster, vec![2; pass.batch.len()]);
     let lowered = lower::lower(&pass, &tile, lower::Walk::Rising, &limits, "forced");
     let program = Program::of_pass(&problem, &pass, lowered, &limits).expect("it is well formed");
     assert_eq!(program.kernels[0].cluster, cluster);

@@ -323,7 +323,7 @@ fn clusters() {
         for (axis, radices) in pass.axes.iter_mut().zip(radices) {
             axis.method = Method::MixedRadix(radices);
         }
-        let tile = Tile { threads: 48, cluster: 4, batch: vec![2; pass.batch.len()] };
+        let tile = Tile::new(48, 4, vec![2; pass.batch.len()]);
         let lowered = lower::lower(&pass, &tile, lower::Walk::Rising, &limits, "forced");
         let program = Program::of_pass(&problem, &pass, lowered, &limits).expect("it is well formed");
         assert_eq!(program.kernels[0].cluster, 4);

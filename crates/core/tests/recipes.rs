@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::num::NonZeroU32;
+
 use warpfft_core::error::Error;
 use warpfft_core::lower::tile::Tile;
 use warpfft_core::problem::{Precision, Problem, Storage};
@@ -171,6 +173,49 @@ fn near_shared_launches_are_others_and_none() {
 }
 
 /// WGSL names no number of registers: tiles for which there are too few are offered, and followed.
+/// Blocks that the tile of a recipe's first launch asks for.
+fn resident(recipe: &Recipe) -> Option<u32> {
+    recipe.tiles[0].resident.map(NonZeroU32::get)
+}
+
+#[test]
+fn a_block_more_and_one_less_on_a_multiprocessor_are_near_a_recipe() {
+    let limits = Limits::h200();
+    for (shape, batch) in [(&[1000][..], 10_000), (&[33, 33, 33], 200), (&[1 << 18], 20)] {
+        let problem = problem(shape, batch);
+        let own = found(&problem, &limits).remove(0).recipe;
+        let asks = |recipe: &Recipe| {
+            let compiled = Compiled::by(recipe, &problem, &limits).expect("it is near what was found");
+            compiled.program.kernels.iter().map(|kernel| kernel.min_blocks).max().expect("it has kernels")
+        };
+        let near = |recipe: &Recipe| -> Vec<Recipe> {
+            let all = near(recipe, &problem, &limits).expect("it was just offered").into_iter();
+            let others = all.map(|one| one.recipe).filter(|other| resident(other) != resident(recipe));
+            others.filter(|other| other.plans == own.plans && other.fused == own.fused).collect()
+        };
+        let others = near(&own);
+        let (told, asked): (u32, Vec<u32>) = (asks(&own), others.iter().filter_map(resident).collect());
+        assert!(
+            !asked.is_empty() && asked.iter().all(|&blocks| blocks.abs_diff(told) == 1),
+            "{shape:?}: {asked:?} for {told}"
+        );
+        let fewer = others.iter().find(|other| resident(other) < Some(told)).expect("one of them");
+        // One block of 256 threads leaves each all that it may have, and nothing to tell.
+        let asked = resident(fewer).filter(|&blocks| blocks > 1).unwrap_or(0);
+        assert_eq!(asks(fewer), asked, "{shape:?}");
+        // One more than one less is the model's own again.
+        assert!(near(fewer).contains(&own), "{shape:?}");
+        let text = serde_json::to_string(fewer).expect("plain data");
+        assert_eq!(serde_json::from_str::<Recipe>(&text).expect("it was just written"), *fewer, "{text}");
+        for blocks in [0, 33, u32::MAX] {
+            let mut recipe = own.clone();
+            recipe.tiles[0].resident = NonZeroU32::new(blocks);
+            let refused = Compiled::by(&recipe, &problem, &limits).is_err();
+            assert_eq!(refused, blocks > 0, "{shape:?}: {blocks}");
+        }
+    }
+}
+
 #[test]
 fn tiles_that_a_driver_has_to_make_room_for_are_followed() {
     let limits = Limits { f64: true, registers_per_thread: 128, ..Limits::vulkan_min() };
@@ -202,7 +247,7 @@ fn check_in_tiles(n: u64, plan: &str, rows: &[u64], threads: &[u32]) -> usize {
     let case = common::Case::new(&problem);
     let tiles = rows.iter().flat_map(|&rows| threads.iter().map(move |&threads| (rows, threads)));
     let followed = tiles.filter(|&(rows, threads)| {
-        let tile = Tile { threads, cluster: 1, batch: vec![rows] };
+        let tile = Tile::new(threads, 1, vec![rows]);
         let plans = vec![plan.parse().expect("a plan")];
         let recipe = Recipe { plans, within: None, tiles: vec![tile], fused: vec![] };
         let Ok(compiled) = Compiled::by(&recipe, &problem, &limits) else { return false };

@@ -50,7 +50,7 @@ fn main() -> Outcome {
         }
         for cluster in tile::line_cluster_sizes(&limits) {
             for threads in [64, 128, 192, 256, 384, 512, 1024] {
-                let tile = Tile { threads, cluster, batch: vec![1; pass.batch.len()] };
+                let tile = Tile::new(threads, cluster, vec![1; pass.batch.len()]);
                 if (cluster == 1 || Cut::of(&pass, &tile).is_some()) && fits(&pass, &tile, &limits) {
                     time(&device, &problem, &pass, &tile, &limits, &arg)?;
                 }

@@ -9,6 +9,8 @@ const PARTS: u32 = 4;
 pub(super) struct Need {
     /// Words of a real number.
     pub words: u32,
+    /// The two are a pair of singles.
+    pub pairs: bool,
     /// Complex elements that it holds.
     pub per_thread: u32,
     /// Groups of the stage with the most of them.
@@ -29,19 +31,41 @@ pub(super) struct Need {
     pub gathers: bool,
 }
 
+/// Blocks of a multiprocessor beyond which one more gains nothing where the assembler has to be thrifty for it: 28 x 28 x 28 by 7
+/// blocks of 112 threads takes 1.04 copies by six resident ones and 1.22 by seven.
+const ENOUGH: u32 = 4;
+
+impl Need {
+    /// Registers by which the assembler is short of nothing.
+    fn ample(&self) -> u32 {
+        let words = self.words;
+        // Prime codelets hold what cannot be computed in place.
+        let scratch = if self.scratch > 24 * words { self.scratch + 24 } else { 16 * words };
+        let crowded = self.several || self.planes || self.slots * words * words >= 8;
+        let addresses = if crowded { 20 * words } else { 24 * (words - 1) };
+        let roots = if self.twiddled { 8 * words } else { 0 };
+        // Beyond 64 registers of data the assembler no longer finds room for its addresses beside it.
+        let long = if words * self.per_thread > 32 { 24 } else { 0 };
+        2 * words * self.per_thread + scratch + 6 * self.uneven + addresses + roots + long
+    }
+
+    /// Registers of doubles below which it spills: of 253 such kernels for sm_90, told of a block more and one less until it did, three
+    /// want more, by 8 bytes (`docs/notes/clusters.md`).
+    fn least(&self) -> u32 {
+        if self.words < 2 || self.pairs {
+            return self.ample();
+        }
+        let held = 2 * self.words * self.per_thread;
+        let several = 9 * u32::from(self.slots > 1) + 3 * self.slots;
+        let roots = if self.twiddled { 28 } else { 0 };
+        let long = (2 * self.per_thread).saturating_sub(32) / 8;
+        held + 33 + several + 2 * self.uneven + roots + long
+    }
+}
+
 /// Registers of a thread and resident blocks, at most `most`: the assembler is asked for as many as fit without
-/// spills, by what it made of some 400 kernels for sm_90. `None`: not one fits.
+/// spills. `None`: not one fits.
 pub(super) fn share(need: &Need, threads: u32, most: u32, limits: &Limits) -> Option<(u32, u32)> {
-    let words = need.words;
-    // Prime codelets hold what cannot be computed in place.
-    let scratch = if need.scratch > 24 * words { need.scratch + 24 } else { 16 * words };
-    let least = 2 * words * need.per_thread + scratch + 6 * need.uneven;
-    let crowded = need.several || need.planes || need.slots * words * words >= 8;
-    let addresses = if crowded { 20 * words } else { 24 * (words - 1) };
-    let roots = if need.twiddled { 8 * words } else { 0 };
-    // Beyond 64 registers of data the assembler no longer finds room for its addresses beside it.
-    let long = if words * need.per_thread > 32 { 24 } else { 0 };
-    let least = least + addresses + roots + long;
     let warps = threads.div_ceil(limits.subgroup);
     let allowed = |blocks: u32| {
         let per_part = (warps * blocks).div_ceil(PARTS) * limits.subgroup;
@@ -49,9 +73,15 @@ pub(super) fn share(need: &Need, threads: u32, most: u32, limits: &Limits) -> Op
         registers.min(limits.registers_per_thread)
     };
     let fitting = |registers: u32| (1..=most).rev().find(|&blocks| allowed(blocks) >= registers);
+    let ample = need.ample();
     // Where a block more or less counts little, room for addresses is worth more.
-    let roomy = fitting(least + 4 * words).filter(|&blocks| blocks > 3 && !need.gathers);
-    let blocks = roomy.or_else(|| fitting(least))?;
+    let roomy = fitting(ample + 4 * need.words).filter(|&blocks| blocks > 3 && !need.gathers);
+    let comfortable = roomy.or_else(|| fitting(ample));
+    let thrifty = fitting(need.least()).map(|blocks| blocks.min(ENOUGH));
+    // A block more by thrift is worth it to columns of doubles: 2^24 points took 2.69 copies and take 2.56. Of lines, planes and
+    // volumes as many lose as gain.
+    let columns = need.words > 1 && need.several && !need.planes;
+    let blocks = if columns { comfortable.max(thrifty) } else { comfortable.or(thrifty) }?;
     Some((allowed(blocks), blocks))
 }
 

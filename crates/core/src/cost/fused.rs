@@ -53,6 +53,9 @@ impl Model<'_> {
 /// Blocks that the assembler is told of: it shares the file out to blocks of whole fours of warps, where a
 /// multiprocessor counts warps.
 pub(crate) fn told(passes: [&Pass; 2], tiles: [&Tile; 2], limits: &Limits) -> u32 {
+    if let Some(resident) = tiles[0].resident {
+        return resident.get();
+    }
     let need = |i: usize| {
         let (pass, tile): (&Pass, &Tile) = (passes[i], tiles[i]);
         let model = Model::new(pass, &tile.batch, tile.cluster, limits)?;

@@ -203,7 +203,7 @@ mod tests {
     fn aligned(n: [u64; 2], batch: Vec<u64>) -> [u64; 2] {
         let problem = Fft::axes(n, [0]).build().expect("a problem");
         let pass = &schedule::schedule(&problem, &Limits::h200()).expect("a schedule").passes[0];
-        let tile = Tile { threads: 64, cluster: 1, batch };
+        let tile = Tile::new(64, 1, batch);
         let digits = Digits::of(pass, &tile);
         [false, true].map(|writes| alignment(pass, &tile, &View::of(pass, &digits, None, writes)))
     }

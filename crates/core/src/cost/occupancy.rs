@@ -1,11 +1,13 @@
 //! What a tile takes of a multiprocessor: registers, shared memory, and how many blocks find room.
 
+use std::num::NonZeroU32;
+
 use super::{Model, cluster, radix};
 use crate::codelet::comes_in_twos;
 use crate::lower::cluster::TICKET_BYTES;
 use crate::lower::tile::Tile;
 use crate::pass::{Pass, Stage};
-use crate::target::Limits;
+use crate::target::{Api, Limits};
 
 /// What a tile takes of the device.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,12 +34,36 @@ pub struct Occupancy {
 /// Registers that the assembler may take beyond those expected.
 const SLACK: u32 = 4;
 
+/// Bytes of shared memory that the device keeps of each block's.
+const RESERVED: u32 = 1024;
+
 /// Bytes of a plane that several blocks of a multiprocessor have room for.
 const SMALL_PLANE: u32 = 48 << 10;
 
 /// What a tile takes, or `None` where the device cannot hold it.
 pub fn occupancy(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Occupancy> {
-    Model::new(pass, &tile.batch, tile.cluster, limits)?.occupancy(tile.threads)
+    let took = Model::new(pass, &tile.batch, tile.cluster, limits)?.occupancy(tile.threads)?;
+    let Some(blocks) = tile.resident.map(NonZeroU32::get) else { return Some(took) };
+    let registers = of_each(tile.threads, blocks, limits);
+    took.has_room(blocks, tile.threads, limits).then_some(Occupancy {
+        registers,
+        blocks,
+        asked: true,
+        told: blocks,
+        ..took
+    })
+}
+
+impl Occupancy {
+    /// Whether a multiprocessor has room for so many such blocks, were it not for their registers.
+    pub(crate) fn has_room(&self, blocks: u32, threads: u32, limits: &Limits) -> bool {
+        let threads = u64::from(threads.next_multiple_of(limits.subgroup)) * u64::from(blocks);
+        let shared = u64::from(self.shared_bytes + RESERVED) * u64::from(blocks);
+        matches!(limits.api, Api::Ptx { .. })
+            && blocks <= limits.blocks_per_sm
+            && threads <= limits.threads_per_sm.into()
+            && shared <= limits.shared_per_sm.into()
+    }
 }
 
 /// Registers of a thread when so many blocks share the file out. A multiprocessor has four parts with registers of their
@@ -91,7 +117,7 @@ impl Model<'_> {
             return None;
         }
         let exchanges = self.stages.len() > 1 || self.staged > 0;
-        let shared = if exchanges { limits.shared_per_sm / (shared_bytes + 1024) } else { u32::MAX };
+        let shared = if exchanges { limits.shared_per_sm / (shared_bytes + RESERVED) } else { u32::MAX };
         let most = shared.min(limits.threads_per_sm / warps).min(limits.blocks_per_sm);
         if self.cluster > 1 {
             let (registers, blocks) = cluster::share(&self.need(&demand), threads, most, limits)?;
@@ -254,6 +280,7 @@ impl Model<'_> {
         let scratch = self.stages.iter().map(|stage| words * radix::facts(stage.radix).scratch).max();
         cluster::Need {
             words,
+            pairs: self.pairs,
             per_thread: demand.per_thread,
             slots: demand.slots,
             uneven: demand.uneven,

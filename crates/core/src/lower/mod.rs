@@ -39,7 +39,7 @@ pub(crate) mod wide;
 mod window;
 mod writes;
 
-use crate::cost;
+use crate::cost::{self, Occupancy};
 use crate::kernel::{Builder, Cache, Cx, Kernel, Space, Special, Type, Value};
 use crate::pass::{Pass, TableKind};
 use crate::problem::{Direction, Precision, Storage};
@@ -170,7 +170,8 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
         b.at_run(at_run);
     }
     // Told of nothing, the assembler was seen to make room for two blocks where one fits, and to spill.
-    if let Some(took) = took.filter(|took| took.told > 1 || took.piecewise || took.registers > MANY) {
+    let tells = |took: &Occupancy| took.told > 1 || took.piecewise || took.registers > MANY;
+    if let Some(took) = took.filter(|took| tile.resident.is_some() || tells(took)) {
         b.min_blocks(took.told);
     }
     let (digits, cut) = Cut::of_tile(pass, tile).expect("a cluster's tile is one that it can share");

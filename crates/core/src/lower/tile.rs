@@ -2,7 +2,9 @@
 
 mod pairs;
 
-use crate::cost::Model;
+use std::num::NonZeroU32;
+
+use crate::cost::{self, Model};
 use crate::lower::{halves, places};
 use crate::pass::{Axis, Method, Pass, PassDim};
 use crate::planner::{max_alone, max_convolution, max_points};
@@ -20,9 +22,23 @@ pub struct Tile {
     pub cluster: u32,
     /// Indices of each repeated dimension that the tile holds.
     pub batch: Vec<u64>,
+    /// Blocks for which a multiprocessor is to have registers, where that is not left to the cost model. Of two passes in one
+    /// launch the first one's tile says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resident: Option<NonZeroU32>,
 }
 
 impl Tile {
+    /// A tile of so many threads, with as many blocks on a multiprocessor as the cost model says.
+    pub fn new(threads: u32, cluster: u32, batch: Vec<u64>) -> Self {
+        Self { threads, cluster, batch, resident: None }
+    }
+
+    /// The same with so many blocks on a multiprocessor.
+    pub fn with_resident(&self, resident: u32) -> Self {
+        Self { resident: NonZeroU32::new(resident), ..self.clone() }
+    }
+
     /// Elements of the tile, with an axis's padding.
     pub fn elements(&self, pass: &Pass) -> u64 {
         let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();
@@ -80,7 +96,7 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
     let mut best: Option<Choice> = None;
     each(pass, limits, |threads, cluster, batch, cost| {
         if best.as_ref().is_none_or(|b| cost < b.cost) {
-            best = Some(Choice { tile: Tile { threads, cluster, batch: batch.to_vec() }, cost });
+            best = Some(Choice { tile: Tile::new(threads, cluster, batch.to_vec()), cost });
         }
     });
     best
@@ -90,7 +106,7 @@ fn cheapest(pass: &Pass, limits: &Limits) -> Option<Choice> {
 pub(crate) fn all(pass: &Pass, limits: &Limits) -> Vec<Choice> {
     let mut found = Vec::new();
     each(pass, limits, |threads, cluster, batch, cost| {
-        found.push(Choice { tile: Tile { threads, cluster, batch: batch.to_vec() }, cost });
+        found.push(Choice { tile: Tile::new(threads, cluster, batch.to_vec()), cost });
     });
     found.sort_by(|x, y| x.cost.total_cmp(&y.cost));
     found
@@ -135,7 +151,7 @@ fn each(pass: &Pass, limits: &Limits, mut visit: impl FnMut(u32, u32, &[u64], f6
 /// A tile that was chosen elsewhere, with what the model makes of it; `None`: it is none that the search could come to with
 /// other numbers of transforms to try, or it does not fit the device.
 pub fn assess(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Choice> {
-    let Tile { threads, cluster, batch } = tile;
+    let Tile { threads, cluster, batch, resident } = tile;
     let fits = |(dim, &held): (&PassDim, &u64)| (1..=dim.n).contains(&held);
     if batch.len() != pass.batch.len() || !pass.batch.iter().zip(batch).all(fits) {
         return None;
@@ -149,7 +165,8 @@ pub fn assess(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Choice> {
     let known = sizes(pass, limits).contains(cluster)
         && spreads(pass, wanted).contains(batch)
         && own <= room
-        && thread_counts(pass, own, limits).contains(threads);
+        && thread_counts(pass, own, limits).contains(threads)
+        && (resident.is_none() || cost::occupancy(pass, tile, limits).is_some());
     let copies = |limits: &Limits| Model::new(pass, batch, *cluster, limits)?.copies(*threads);
     let spilled = || Some(copies(&crowded(limits)?)? + SPILLED);
     let cost = known.then(|| copies(limits).or_else(spilled))??;

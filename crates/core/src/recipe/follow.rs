@@ -1,8 +1,10 @@
 //! Following a recipe, and refusing one that the search could not come to for this problem and device.
 
-use crate::cost::Ends;
+use std::ops::Range;
+
+use crate::cost::{self, Ends};
 use crate::error::Error;
-use crate::lower::tile::{self, Choice, Search};
+use crate::lower::tile::{self, Choice, Search, Tile};
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::Problem;
@@ -39,7 +41,13 @@ impl Recipe {
         };
         let choices = (0..self.tiles.len()).map(find).collect::<Result<_, _>>()?;
         let fuse = |(schedule, choices), offer| fuse::apply(schedule, choices, offer, problem);
-        Ok(offers.iter().cloned().fold((schedule, choices), fuse))
+        let (schedule, choices): (Schedule, Vec<Choice>) =
+            offers.iter().cloned().fold((schedule, choices), fuse);
+        let launches = schedule.fused.iter().map(|(fuse, _)| fuse.first..fuse.first + 2);
+        match launches.clone().find(|launch| !has_room(&schedule, &choices, launch.clone(), limits)) {
+            Some(launch) => Err(refused(format!("there is no room for {:?}", choices[launch.start].tile))),
+            None => Ok((schedule, choices)),
+        }
     }
 
     /// The schedule by the recipe's plans.
@@ -99,11 +107,13 @@ impl Recipe {
         }
         let find = |fuse: &Fuse, all: &[Offer]| {
             let tiles = self.tiles.get(fuse.first..).unwrap_or_default();
-            let same = |offer: &&Offer| {
+            let resident = tiles.first().and_then(|tile| tile.resident);
+            let same = |offer: &Offer| {
                 offer.fuse == *fuse
                     && offer.tiles.iter().zip(tiles).all(|(choice, tile)| choice.tile == *tile)
             };
-            all.iter().find(same).cloned()
+            let ours = all.iter().filter(|offer| offer.fuse.first == fuse.first);
+            ours.map(|offer| offer.with_resident(resident)).find(same)
         };
         let within = |search| {
             let all = fuse::offers(schedule, problem, limits, search);
@@ -114,4 +124,18 @@ impl Recipe {
         let found = within(Search::Likely).or_else(|_| within(Search::Wide));
         found.map_err(|fuse| refused(format!("the search does not offer {fuse:?}")))
     }
+}
+
+/// Whether a multiprocessor has room for as many blocks of a launch's passes as the first one's tile asks for.
+pub(super) fn has_room(
+    schedule: &Schedule,
+    choices: &[Choice],
+    mut launch: Range<usize>,
+    limits: &Limits,
+) -> bool {
+    let resident = choices[launch.start].tile.resident;
+    launch.all(|at| {
+        let tile = Tile { resident, ..choices[at].tile.clone() };
+        cost::occupancy(&schedule.passes[at], &tile, limits).is_some()
+    })
 }

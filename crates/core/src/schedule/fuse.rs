@@ -1,5 +1,7 @@
 //! Two passes in a row in one launch, with what lies between them in a ring of slots that stays in the cache.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 
 use crate::cost;
@@ -50,6 +52,13 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
+    /// The same with so many blocks on a multiprocessor.
+    pub fn with_resident(&self, resident: Option<NonZeroU32>) -> Self {
+        let mut offer = self.clone();
+        offer.tiles[0].tile.resident = resident;
+        offer
+    }
+
     fn cost(&self) -> f64 {
         self.tiles.iter().map(|choice| choice.cost).sum()
     }

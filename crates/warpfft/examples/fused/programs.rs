@@ -35,7 +35,7 @@ impl Bench {
             let inner = inner.ok_or("no dimension is as long as the other pass")?;
             let mut batch = vec![1; pass.batch.len()];
             batch[inner] = variant.held[i];
-            tiles.push(Tile { threads: variant.threads, cluster: 1, batch });
+            tiles.push(Tile::new(variant.threads, 1, batch));
         }
         let tiles = [&tiles[0], &tiles[1]];
         let mut program = Program::of_fused(&self.problem, &schedule, tiles, &self.limits)?;

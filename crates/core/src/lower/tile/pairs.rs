@@ -136,7 +136,7 @@ fn by_threads(
                     };
                     let took = model.occupancy(threads).filter(lean);
                     let (Some(took), Some(cost)) = (took, model.copies(threads)) else { continue };
-                    let choice = Choice { tile: Tile { threads, cluster: 1, batch: batch.clone() }, cost };
+                    let choice = Choice { tile: Tile::new(threads, 1, batch.clone()), cost };
                     let body = Body { bytes, threads, stages, twiddled: pass.twiddle.is_some(), folds };
                     all.entry(threads).or_default().push(Part {
                         version,
