@@ -176,3 +176,15 @@ fn images_take_one_launch() {
         |batch| Compiled::of(&image(batch), &Limits::h200()).expect("it is planned").schedule.fused.len();
     assert_eq!([shared(256), shared(8)], [1, 0]);
 }
+
+#[test]
+fn lines_that_no_tile_divides_leave_few_lanes_idle() {
+    // 33587 pairs of lines, a prime number.
+    for (n, kind) in [(999, RealKind::Dct2), (999, RealKind::Dct4), (360, RealKind::Dct2)] {
+        let problem = Fft::new([n]).batch(67_174).r2r([kind]).build().expect("a cosine transform");
+        let compiled = Compiled::of(&problem, &Limits::h200()).expect("it has a plan");
+        let threads = compiled.parts[0].tile.threads;
+        let idle = threads.next_multiple_of(32) - threads;
+        assert!(8 * idle <= threads, "{n} {kind:?}: {threads} threads");
+    }
+}
