@@ -34,11 +34,6 @@ impl Tile {
         Self { threads, cluster, batch, resident: None }
     }
 
-    /// The same with so many blocks on a multiprocessor.
-    pub fn with_resident(&self, resident: u32) -> Self {
-        Self { resident: NonZeroU32::new(resident), ..self.clone() }
-    }
-
     /// Elements of the tile, with an axis's padding.
     pub fn elements(&self, pass: &Pass) -> u64 {
         let points: u64 = pass.axes.iter().map(|axis| axis.method.points()).product();

@@ -134,8 +134,9 @@ pub(super) fn has_room(
     limits: &Limits,
 ) -> bool {
     let resident = choices[launch.start].tile.resident;
-    launch.all(|at| {
-        let tile = Tile { resident, ..choices[at].tile.clone() };
-        cost::occupancy(&schedule.passes[at], &tile, limits).is_some()
-    })
+    resident.is_none()
+        || launch.all(|at| {
+            let tile = Tile { resident, ..choices[at].tile.clone() };
+            cost::occupancy(&schedule.passes[at], &tile, limits).is_some()
+        })
 }
