@@ -157,19 +157,13 @@ fn what_lies_between_takes_no_workspace_beside_an_output() {
 
 #[test]
 fn the_h200_takes_large_volumes_in_two_passes() {
-    for (n, precision, shares) in [
-        (400, Precision::F32, true),
-        (512, Precision::F32, true),
-        // Planes by clusters and columns, without workspace.
-        (200, Precision::F64, false),
-        (240, Precision::F64, true),
-        (256, Precision::F64, true),
-    ] {
+    for (n, precision) in
+        [(400, Precision::F32), (512, Precision::F32), (200, Precision::F64), (256, Precision::F64)]
+    {
         let problem = packed(&[n, n, n], 1, precision);
         let compiled = Compiled::of(&problem, &Limits::h200()).expect("it has a plan");
         assert_eq!(compiled.parts.len(), 2, "{n} {precision:?}");
-        assert_eq!(compiled.schedule.plans[1].passes() == 2, shares, "{n} {precision:?}");
-        assert!(shares || compiled.program.workspace_bytes == 0, "{n} {precision:?}");
+        assert_eq!(compiled.schedule.plans[1].passes(), 2, "{n} {precision:?}");
         // What was chosen can be told as a recipe.
         let first = candidates(&problem, &Limits::h200(), 1).expect("there is one").remove(0);
         Compiled::by(&first.recipe, &problem, &Limits::h200()).expect("it was just offered");

@@ -172,7 +172,6 @@ fn near_shared_launches_are_others_and_none() {
     }
 }
 
-/// WGSL names no number of registers: tiles for which there are too few are offered, and followed.
 /// Blocks that the tile of a recipe's first launch asks for.
 fn resident(recipe: &Recipe) -> Option<u32> {
     recipe.tiles[0].resident.map(NonZeroU32::get)
@@ -216,6 +215,7 @@ fn a_block_more_and_one_less_on_a_multiprocessor_are_near_a_recipe() {
     }
 }
 
+/// WGSL names no number of registers: tiles for which there are too few are offered, and followed.
 #[test]
 fn tiles_that_a_driver_has_to_make_room_for_are_followed() {
     let limits = Limits { f64: true, registers_per_thread: 128, ..Limits::vulkan_min() };

@@ -2,6 +2,7 @@
 //! steps are many, and only other blocks fill the waits between them. The weights were fitted to 680 tiles of 56
 //! lengths, timed on an H200, and are off by 6% (`docs/notes/cost-model.md`).
 
+use super::occupancy::RESERVED;
 use super::{Model, Occupancy, radix};
 use crate::codelet::comes_in_twos;
 use crate::lower::PIECE;
@@ -110,7 +111,7 @@ impl Model<'_> {
             return None;
         }
         let padded = shared_bytes + shared_bytes / PADS;
-        let by_shared = limits.shared_per_sm / (padded + 1024);
+        let by_shared = limits.shared_per_sm / (padded + RESERVED);
         let by_threads = (limits.threads_per_sm / warps).min(limits.blocks_per_sm);
         let by_registers = limits.registers_per_sm / ((registers * 11 / 10).next_multiple_of(8) * warps);
         let blocks = by_shared.min(by_threads).min(by_registers).max(1);

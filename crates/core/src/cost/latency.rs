@@ -98,6 +98,7 @@ impl Model<'_> {
             let planes = self.axes > 1 && own * self.bytes > max_points(self.limits, Precision::F32) * 8;
             cluster::hand_over(self.cluster, self.stages.len(), uneven, size, planes)
                 + self.odd_cluster(took)
+                + cluster::thrift(&self.need(&self.demand(threads)), threads, self.limits)
                 + match self.axes {
                     1 if self.several => 0.0,
                     1 => cluster::crowded_line(took.per_thread, self.is_short_of_registers(threads, took)),

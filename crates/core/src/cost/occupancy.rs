@@ -35,7 +35,7 @@ pub struct Occupancy {
 const SLACK: u32 = 4;
 
 /// Bytes of shared memory that the device keeps of each block's.
-const RESERVED: u32 = 1024;
+pub(super) const RESERVED: u32 = 1024;
 
 /// Bytes of a plane that several blocks of a multiprocessor have room for.
 const SMALL_PLANE: u32 = 48 << 10;
@@ -274,7 +274,7 @@ impl Model<'_> {
     }
 
     /// What a thread of a cluster's block needs.
-    fn need(&self, demand: &Demand) -> cluster::Need {
+    pub(super) fn need(&self, demand: &Demand) -> cluster::Need {
         let words = self.words();
         // Groups come one by one, and twice what a composite codelet computes was never seen to be needed.
         let scratch = self.stages.iter().map(|stage| words * radix::facts(stage.radix).scratch).max();

@@ -1,5 +1,6 @@
 //! What differs from a recipe in one thing: the tile of one pass, how many of its blocks share a multiprocessor, the stages of one
-//! dimension, or how two passes share a launch. Who times these, and goes on from the fastest, comes to what the cost model did not think of.
+//! dimension, or how two passes share a launch. Who times these, and goes on from the fastest, comes to what the cost model did not
+//! think of.
 
 use std::num::NonZeroU32;
 
