@@ -203,6 +203,12 @@ impl Limits {
         ]
     }
 
+    /// Whether doubles are computed half as fast as singles, and not a thirty-second part or less: on GPUs of compute capability
+    /// 8.0, 9.0 and 10.0 (*CUDA C++ Programming Guide*, throughput of native arithmetic instructions).
+    pub fn fast_doubles(&self) -> bool {
+        matches!(self.api, Api::Ptx { sm: 80 | 90 | 100 })
+    }
+
     /// The set of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::presets().into_iter().find(|limits| limits.name == name)

@@ -140,6 +140,7 @@ pub(crate) struct Lowering<'a> {
     /// Registers that a thread can have.
     registers: u32,
     subgroup: u32,
+    fast_doubles: bool,
     cluster: Option<Cluster>,
     /// Permuted ends take the tile piece by piece.
     piecewise: bool,
@@ -243,6 +244,7 @@ impl<'a> Lowering<'a> {
                 .registers_per_thread
                 .min(limits.registers_per_sm / tile.threads.next_multiple_of(4 * limits.subgroup)),
             subgroup: limits.subgroup,
+            fast_doubles: limits.fast_doubles(),
             cluster: None,
             piecewise: false,
             unaccompanied: false,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::kernel::{Cache, Cx, Op, Type, Value};
 use crate::pass::{TableKind, Twiddle};
-use crate::problem::Direction;
+use crate::problem::{Direction, Precision};
 
 use super::digits::Digit;
 use super::layout::Layout;
@@ -200,11 +200,15 @@ impl Lowering<'_> {
     }
 
     /// Whether few factors are loaded and more multiplied. The blocks of a cluster read the tables past one another
-    /// and past the cache, and a fused launch empties the cache again and again; in double precision products would
-    /// cost more than the loads.
+    /// and past the cache, and a fused launch empties the cache again and again. A double's factor is 16 bytes, and its product
+    /// cheap where doubles are fast. Measured: docs/notes/twiddles.md.
     fn lean(&self) -> bool {
         let crowded = self.cluster.is_some() || self.share.is_some();
-        crowded && self.real == Type::F32
+        match self.pass.precision {
+            Precision::F32 => crowded,
+            Precision::F64 => self.fast_doubles,
+            Precision::DoubleSingle => false,
+        }
     }
 
     /// A convolution goes by its tables twice, beside spectrum and chirp: they are to stay in the cache.
