@@ -171,6 +171,22 @@ fn odd_tiles_ask_for_what_later_blocks_read() {
     }
 }
 
+/// Many blocks on a multiprocessor leave memory no time, unless they compute for longer than it takes, or are far apart.
+#[test]
+fn many_blocks_ask_for_slabs_where_memory_would_wait() {
+    let one = Limits { multiprocessors: 1, name: "one multiprocessor".into(), ..Limits::h200() };
+    for (n, asks) in
+        [(4096, true), (1061, true), (373, true), (3600, true), (1024, false), (64, false), (20, false)]
+    {
+        let problem = rows(n, (1 << 17) / n, Precision::F32);
+        let program = compile(&problem, &one).expect("it is possible");
+        let [kernel] = &program.kernels[..] else { panic!("{n} takes several passes") };
+        let found = kernel.body.insts.iter().any(|inst| matches!(inst.op, Op::BulkPrefetch { .. }));
+        assert_eq!(found, asks, "{n}");
+        Case::new(&problem).check(&program, &one, &format!("length {n}"));
+    }
+}
+
 /// A thread has no room for its share of so large a tile, and takes it piece by piece.
 #[test]
 fn primes_that_fill_half_the_registers() {
