@@ -155,6 +155,7 @@ fn pass_json(pass: &PassSummary) -> Value {
             "slots": ring.slots,
             "ring_bytes": ring.bytes,
             "ahead": ring.ahead,
+            "in_turns": ring.woven,
         })),
     })
 }

@@ -75,6 +75,8 @@ pub struct FusedSummary {
     pub bytes: u64,
     /// Items that the first pass is ahead of the second.
     pub ahead: u32,
+    /// Whether tiles of both passes take turns.
+    pub woven: bool,
 }
 
 /// What a plan does on a device.
@@ -223,7 +225,13 @@ fn applied(pass: &Pass) -> String {
 fn fused(schedule: &Schedule, at: usize) -> Option<FusedSummary> {
     let (fuse, ring) = schedule.fused.iter().find(|(fuse, _)| (fuse.first..fuse.first + 2).contains(&at))?;
     let bytes = u64::from(ring.slots) * ring.slot * schedule.passes[at].precision.complex_bytes();
-    Some(FusedSummary { first: at == fuse.first, slots: ring.slots, bytes, ahead: ring.ahead })
+    Some(FusedSummary {
+        first: at == fuse.first,
+        slots: ring.slots,
+        bytes,
+        ahead: ring.ahead,
+        woven: ring.woven,
+    })
 }
 
 /// Sectors over the fewest possible, read and written: runs of neighbours that do not fill whole sectors pay for what
@@ -337,11 +345,12 @@ impl fmt::Display for Explanation {
         for (i, pass) in self.passes.iter().enumerate() {
             writeln!(f, "-> pass {}: {}", i + 1, pass.method)?;
             writeln!(f, "   {} -> {}", pass.route.0, pass.route.1)?;
-            if let Some(FusedSummary { first, slots, bytes: ring, ahead }) = pass.fused {
+            if let Some(FusedSummary { first, slots, bytes: ring, ahead, woven }) = pass.fused {
                 let (next, ring) = (if first { "next" } else { "last" }, bytes(ring));
+                let turns = if woven { ", tile by tile in turns" } else { "" };
                 writeln!(
                     f,
-                    "   one launch with the {next} pass: ring of {slots} slots, {ring}, {ahead} ahead"
+                    "   one launch with the {next} pass: ring of {slots} slots, {ring}, {ahead} ahead{turns}"
                 )?;
             }
             writeln!(

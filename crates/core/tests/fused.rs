@@ -11,8 +11,9 @@ use warpfft_core::kernel::verify::verify;
 use warpfft_core::kernel::{Block, Kernel, Op};
 use warpfft_core::problem::{Dim, Placement, Precision, Problem};
 use warpfft_core::program::{Binding, Compiled, Program};
-use warpfft_core::recipe::{Recipe, candidates};
+use warpfft_core::recipe::{Recipe, candidates, near};
 use warpfft_core::request::Fft;
+use warpfft_core::schedule::fuse::Fuse;
 use warpfft_core::target::Limits;
 
 /// A device of few blocks that hold little, so that short transforms take two passes and rings are short, and whose cache
@@ -90,6 +91,47 @@ fn every_ring_and_batch_computes_the_transform() {
     }
     assert!(rings.len() >= 6 && rings.contains(&(2, 1)) && rings.contains(&(3, 2)), "{rings:?}");
     assert_eq!(early.len(), 2);
+}
+
+/// Tiles of both passes in turns, as many of each as there are, and what is left of both at the ends: other blocks in the same places.
+#[test]
+fn tiles_in_turns_compute_the_transform() {
+    let limits = small(160);
+    let mut tried = 0;
+    for (shape, precision) in [
+        (&[1024][..], Precision::F32),
+        (&[1080], Precision::F32),
+        (&[8, 8, 8], Precision::F64),
+        (&[30, 50], Precision::F64),
+    ] {
+        for batch in [3, 7] {
+            let asked = request(shape, batch, precision);
+            for request in [asked.clone(), asked.clone().in_place().inverse(), asked.any_batch()] {
+                let problem = request.build().expect("it is possible");
+                let recipes = fused(&problem, &limits);
+                for recipe in recipes.iter().step_by(recipes.len().div_ceil(4)) {
+                    let all = near(recipe, &problem, &limits).expect("it was just offered").into_iter();
+                    let turned = all.map(|one| one.recipe).find(|other| {
+                        let fused: Vec<Fuse> =
+                            other.fused.iter().map(|&fuse| Fuse { woven: false, ..fuse }).collect();
+                        fused == recipe.fused && other.fused != recipe.fused
+                    });
+                    let Some(turned) = turned else { continue };
+                    assert!(turned.fused.iter().any(|fuse| fuse.woven) && turned.tiles == recipe.tiles);
+                    let text = serde_json::to_string(&turned).expect("it is plain data");
+                    assert_eq!(serde_json::from_str::<Recipe>(&text).expect("it was just written"), turned);
+                    let compiled = check(&turned, &problem, &limits);
+                    let plain = Compiled::by(recipe, &problem, &limits).expect("it was just offered");
+                    assert_ne!(compiled.program.kernels, plain.program.kernels);
+                    assert_eq!(compiled.program.launches.len(), plain.program.launches.len());
+                    tried += 1;
+                    let back = near(&turned, &problem, &limits).expect("it was just offered");
+                    assert!(back.iter().any(|one| one.recipe == *recipe), "{turned:?}");
+                }
+            }
+        }
+    }
+    assert!(tried > 20, "{tried} of them took turns");
 }
 
 /// One transform of two passes has nothing to be fused with.

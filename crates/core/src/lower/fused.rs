@@ -39,6 +39,8 @@ pub struct Ring {
     /// A tile of the first pass waits for its slot while its loads are under way, and not when it has something to
     /// store.
     pub early: bool,
+    /// In a step of both passes their tiles take turns; else those of the first pass come first.
+    pub woven: bool,
 }
 
 impl Ring {
@@ -64,6 +66,12 @@ pub struct Fused {
 /// Blocks of a launch of two passes.
 pub fn blocks(passes: [&Pass; 2], tiles: [&Tile; 2], ring: &Ring) -> u64 {
     Work::of(passes, tiles, ring).blocks()
+}
+
+/// Whether tiles of both passes could take turns in a step of a launch: their numbers have a common divisor.
+pub fn takes_turns(passes: [&Pass; 2], tiles: [&Tile; 2], ring: &Ring) -> bool {
+    let work = Work::of(passes, tiles, &Ring { woven: true, ..*ring });
+    work.of_turn() != work.tiles
 }
 
 /// Whether a repeated dimension of the pass before or after the ring numbers the items: it has no stride there.
@@ -166,10 +174,15 @@ impl<'a> Lowering<'a> {
         let within = b.rem_const(since, step, most);
         let end = work.main(b);
         let [firsts, seconds] = work.tiles.map(|tiles| tiles as u32);
-        let bound = b.u32(firsts);
         let early = b.cmp(Cmp::Lt, place, head);
         let inside = b.cmp(Cmp::Lt, since, end);
-        let own = b.cmp(Cmp::Lt, within, bound);
+        // Turns of both passes in a step, and the place in one.
+        let [own_firsts, own_seconds] = work.of_turn().map(|tiles| tiles as u32);
+        let own_tiles = own_firsts + own_seconds;
+        let last = work.step() - 1;
+        let [turn, at] = [b.div_const(within, own_tiles, last), b.rem_const(within, own_tiles, last)];
+        let bound = b.u32(own_firsts);
+        let own = b.cmp(Cmp::Lt, at, bound);
         let own = b.binary(Op::And, inside, own);
         let first = b.binary(Op::Or, early, own);
         let yes = b.bool(true);
@@ -178,7 +191,9 @@ impl<'a> Lowering<'a> {
         b.open_branch();
         let [item, tile] = [b.div_const(place, firsts, most), b.rem_const(place, firsts, most)];
         let later = work.later(b, number);
-        let (item, tile) = (b.select(early, item, later), b.select(early, tile, within));
+        let before = b.mul_const(turn, own_firsts.into());
+        let own = b.add(before, at);
+        let (item, tile) = (b.select(early, item, later), b.select(early, tile, own));
         self.tile_of_item(item, tile, work, ring, counters, true);
         self.run();
         self.signal_written();
@@ -193,7 +208,9 @@ impl<'a> Lowering<'a> {
         let rest = work.rest(b);
         let item = b.add(item, rest);
         let tile = b.rem_const(late, seconds, most);
-        let own = b.sub(within, bound);
+        let before = b.mul_const(turn, own_seconds.into());
+        let own = b.sub(at, bound);
+        let own = b.add(before, own);
         let (item, tile) = (b.select(inside, number, item), b.select(inside, own, tile));
         self.tile_of_item(item, tile, work, ring, counters, false);
         self.await_ring();

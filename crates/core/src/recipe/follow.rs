@@ -113,7 +113,7 @@ impl Recipe {
                     && offer.tiles.iter().zip(tiles).all(|(choice, tile)| choice.tile == *tile)
             };
             let ours = all.iter().filter(|offer| offer.fuse.first == fuse.first);
-            ours.map(|offer| offer.with_resident(resident)).find(same)
+            ours.map(|offer| offer.with(resident, fuse.woven)).find(same)
         };
         let within = |search| {
             let all = fuse::offers(schedule, problem, limits, search);

@@ -1,6 +1,6 @@
 //! What differs from a recipe in one thing: the tile of one pass, how many of its blocks share a multiprocessor, the stages of one
-//! dimension, or how two passes share a launch. Who times these, and goes on from the fastest, comes to what the cost model did not
-//! think of.
+//! dimension, how two passes share a launch, or whose tiles come when. Who times these, and goes on from the fastest, comes to
+//! what the cost model did not think of.
 
 use std::num::NonZeroU32;
 
@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::cost::{self, Ends};
 use crate::error::Error;
+use crate::lower::fused;
 use crate::lower::tile::{self, Search, Tile};
 use crate::plan::Plan;
 use crate::planner::Planner;
@@ -51,7 +52,8 @@ pub fn near(recipe: &Recipe, problem: &Problem, limits: &Limits) -> Result<Vec<C
     }
     all.retain(|draft| !draft.same(&own));
     all.sort_by(|a, b| a.copies().total_cmp(&b.copies()));
-    all.splice(0..0, other_residents(recipe, &own, problem, limits)?);
+    let unforeseen = other_residents(recipe, &own, problem, limits)?.into_iter().chain(other_turns(&own));
+    all.splice(0..0, unforeseen);
     distinct(&mut all);
     let candidate = |draft: &Draft| Candidate { recipe: draft.recipe(), copies: draft.copies() };
     Ok(all.iter().map(candidate).filter(|other| other.recipe != *recipe).collect())
@@ -98,6 +100,23 @@ fn other_residents(
     Ok((0..passes.len()).filter(|&at| !second(at)).flat_map(with).collect())
 }
 
+/// Tiles of two passes in one launch that take turns where they do not, or the other way round: 1024 x 1024 in bf16 takes 15% less
+/// so, and 11% more in f32.
+fn other_turns(own: &Draft) -> Vec<Draft> {
+    let with = |at: usize| {
+        let mut schedule = own.schedule.clone();
+        let (fuse, ring) = &mut schedule.fused[at];
+        fuse.woven = !fuse.woven;
+        ring.woven = fuse.woven;
+        let pair = fuse.first..fuse.first + 2;
+        let tiles = [0, 1].map(|i| &own.choices[pair.start + i].tile);
+        let passes = &own.schedule.passes[pair];
+        let even = fused::takes_turns([&passes[0], &passes[1]], tiles, ring);
+        even.then(|| Draft { schedule, choices: own.choices.clone(), ..*own })
+    };
+    (0..own.schedule.fused.len()).filter_map(with).collect()
+}
+
 /// Another tile of one pass that has a launch of its own.
 fn other_tiles(own: &Draft, limits: &Limits) -> Vec<Draft> {
     let shares =
@@ -142,8 +161,10 @@ fn other_launches(
             .into_iter()
             .fold(Draft { schedule: apart.schedule.clone(), choices: apart.choices.clone(), ..apart }, apply)
     };
+    let woven = |first: usize| known.iter().any(|known| known.fuse.first == first && known.fuse.woven);
+    let offers = fuse::offers(&apart.schedule, problem, limits, Search::Wide).into_iter();
     let mut all: Vec<Draft> =
-        fuse::offers(&apart.schedule, problem, limits, Search::Wide).into_iter().map(with).collect();
+        offers.map(|offer| offer.with(None, woven(offer.fuse.first))).map(with).collect();
     all.push(apart);
     Ok(all)
 }

@@ -31,6 +31,10 @@ pub struct Fuse {
     /// Indices of a dimension that make an item: of one that both passes are repeated over, and whose results lie side by side.
     #[serde(default = "alone", skip_serializing_if = "is_alone")]
     pub together: u64,
+    /// Whether tiles of both passes take turns where both are under way, and not all of an item's in one pass come first. Who
+    /// gains by it, only time tells: docs/notes/fused-passes.md.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub woven: bool,
 }
 
 const fn alone() -> u64 {
@@ -52,10 +56,11 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// The same with so many blocks on a multiprocessor.
-    pub fn with_resident(&self, resident: Option<NonZeroU32>) -> Self {
+    /// The same with what no search offers, and recipes may say: so many blocks on a multiprocessor, and tiles that take turns.
+    pub fn with(&self, resident: Option<NonZeroU32>, woven: bool) -> Self {
         let mut offer = self.clone();
         offer.tiles[0].tile.resident = resident;
+        offer.fuse.woven = woven;
         offer
     }
 
@@ -114,7 +119,7 @@ fn of_pair(passes: &[Pass; 2], pair: &Pair, limits: &Limits, search: Search) -> 
             let apart = found.cost();
             let factor = cost::fused::of_ring(apart, ahead, pair.count, step, resident) / apart;
             let tiles = found.tiles.clone().map(|choice| Choice { cost: choice.cost * factor, ..choice });
-            let fuse = Fuse { first: 0, slots, ahead, together: 1 };
+            let fuse = Fuse { first: 0, slots, ahead, together: 1, woven: false };
             Offer { fuse, tiles, methods: methods.clone() }
         };
         pair.rings(step, resident, limits, search).into_iter().map(offer).collect::<Vec<_>>()
@@ -190,7 +195,7 @@ pub(crate) fn apply(
     offer: Offer,
     problem: &Problem,
 ) -> (Schedule, Vec<Choice>) {
-    let Fuse { first, slots, ahead, together } = offer.fuse;
+    let Fuse { first, slots, ahead, together, woven } = offer.fuse;
     let passes = [&schedule.passes[first], &schedule.passes[first + 1]];
     let whole = Pair::of(passes, problem);
     let Some((passes, pair)) = whole.and_then(|whole| whole.grouped(passes, together, problem)) else {
@@ -245,7 +250,7 @@ pub(crate) fn apply(
     // A fold waits for its slot by itself.
     let writer = &schedule.passes[first];
     let early = slots <= FEW_SLOTS && writer.twiddle.is_some() && writer.ends[1].is_none();
-    let ring = Ring { slots, ahead, slot, counters: region + 1, early };
+    let ring = Ring { slots, ahead, slot, counters: region + 1, early, woven };
     schedule.fused.push((offer.fuse, ring));
     drop_unused(&mut schedule);
     (schedule, choices)

@@ -2,6 +2,7 @@
 
 use crate::kernel::{AtRun, Builder, Op, Special, Value};
 use crate::lower::tile::Tile;
+use crate::math::factor::gcd;
 use crate::pass::Pass;
 
 use super::{Ring, numbers_items};
@@ -13,6 +14,8 @@ pub(super) struct Work {
     pub tiles: [u64; 2],
     pub items: u64,
     ahead: u64,
+    /// Whether the tiles of both passes take turns in a step.
+    woven: bool,
     /// Points of the dimension of which each run takes as many as it is told.
     counted: Option<u64>,
 }
@@ -29,6 +32,7 @@ impl Work {
             tiles: [count(0, false), count(1, false)],
             items,
             ahead: u64::from(ring.ahead).min(items),
+            woven: ring.woven,
             counted: passes[0].at_run().map(|d| passes[0].batch[d].n),
         }
     }
@@ -36,6 +40,12 @@ impl Work {
     /// Tiles of an item in both passes.
     pub fn step(&self) -> u64 {
         self.tiles[0] + self.tiles[1]
+    }
+
+    /// Tiles of each pass until it is the first one's turn again: all of a step's, or the fewest that share it out evenly.
+    pub fn of_turn(&self) -> [u64; 2] {
+        let turns = if self.woven { gcd(self.tiles[0], self.tiles[1]) } else { 1 };
+        self.tiles.map(|tiles| tiles / turns)
     }
 
     pub fn blocks(&self) -> u64 {
