@@ -18,6 +18,15 @@ fn loads(problem: &Problem, sm: u32) -> (usize, usize, Program) {
     (table, all().count(), program)
 }
 
+/// 19 x 19 and 31 x 31 doubles have no registers for what products are made of.
+#[test]
+fn long_primes_of_doubles_load_their_factors() {
+    for n in [361, 961] {
+        let problem = rows(n, 100_000, Precision::F64);
+        assert_eq!(loads(&problem, 90).0, loads(&problem, 86).0, "{n}");
+    }
+}
+
 /// Compute capability 8.6 and 12.0 have a sixty-fourth part of the speed of singles in doubles, 9.0 half.
 #[test]
 fn fast_doubles_multiply_what_others_load() {

@@ -44,7 +44,7 @@ impl Lowering<'_> {
         let element = self.pass.element_bytes(false);
         let bytes = slab * element;
         let few = cluster > 1 || took.blocks < enough;
-        if !few && (walk != Walk::Alone || bytes < self.slab_for_many(limits)) {
+        if !few && (walk != Walk::Alone || bytes < self.slab_for_many(limits) || self.is_crowded()) {
             return;
         }
         let blocks = self.source_elements() / tile * cluster;

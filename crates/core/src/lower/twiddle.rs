@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::kernel::{Cache, Cx, Op, Type, Value};
+use crate::math::factor::is_prime;
 use crate::pass::{TableKind, Twiddle};
 use crate::problem::{Direction, Precision};
 
@@ -42,6 +43,10 @@ impl Powers {
         above.max(radix - 1 - above)
     }
 }
+
+/// Prime radices of doubles whose codelets leave no register to spare: with fewer factors loaded 19 x 19 spilled 16 bytes, and with
+/// slabs asked for ahead 31 x 31 832.
+const LONG_PRIME: u32 = 19;
 
 /// The digit of a radix's first result, below zero, where digits are balanced: they go from there to half the radix.
 pub const fn centre(radix: u32) -> u32 {
@@ -201,14 +206,19 @@ impl Lowering<'_> {
 
     /// Whether few factors are loaded and more multiplied. The blocks of a cluster read the tables past one another
     /// and past the cache, and a fused launch empties the cache again and again. A double's factor is 16 bytes, and its product
-    /// cheap where doubles are fast. Measured: docs/notes/twiddles.md.
+    /// cheap where doubles are fast; but blocks that stay load them once. Measured: docs/notes/twiddles.md.
     fn lean(&self) -> bool {
-        let crowded = self.cluster.is_some() || self.share.is_some();
         match self.pass.precision {
-            Precision::F32 => crowded,
-            Precision::F64 => self.fast_doubles,
+            Precision::F32 => self.cluster.is_some() || self.share.is_some(),
+            Precision::F64 => self.fast_doubles && self.turns.is_none() && !self.is_crowded(),
             Precision::DoubleSingle => false,
         }
+    }
+
+    /// Whether a codelet fills a thread's registers.
+    pub(super) fn is_crowded(&self) -> bool {
+        let mut radices = self.pass.axes.iter().flat_map(|axis| axis.method.radices());
+        self.real == Type::F64 && radices.any(|&radix| radix >= LONG_PRIME && is_prime(radix.into()))
     }
 
     /// A convolution goes by its tables twice, beside spectrum and chirp: they are to stay in the cache.
