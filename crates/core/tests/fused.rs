@@ -4,8 +4,10 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
 use common::Workspace;
+use warpfft_core::explain::Explanation;
 use warpfft_core::kernel::simulate::Options;
 use warpfft_core::kernel::verify::verify;
 use warpfft_core::kernel::{Block, Kernel, Op};
@@ -132,6 +134,24 @@ fn tiles_in_turns_compute_the_transform() {
         }
     }
     assert!(tried > 20, "{tried} of them took turns");
+}
+
+/// Both passes of a launch have as many blocks on a multiprocessor, whatever a recipe says of the first one's.
+#[test]
+fn both_passes_are_explained_with_the_blocks_of_their_launch() {
+    let limits = Limits::h200();
+    let problem = request(&[1 << 18], 20, Precision::F32).build().expect("it is possible");
+    let own = fused(&problem, &limits).remove(0);
+    let others = near(&own, &problem, &limits).expect("it was just offered").into_iter();
+    let mut asked = BTreeSet::new();
+    for recipe in others.map(|one| one.recipe).filter(|other| other.tiles[0].resident.is_some()) {
+        let compiled = Compiled::by(&recipe, &problem, &limits).expect("it is near what was found");
+        let passes = Explanation::of(&compiled, &limits).passes;
+        let told = recipe.tiles[0].resident.map(NonZeroU32::get);
+        assert!(passes.iter().all(|pass| Some(pass.resident_blocks) == told), "{told:?}: {passes:?}");
+        asked.extend(told);
+    }
+    assert!(!asked.is_empty(), "no recipe says it");
 }
 
 /// One transform of two passes has nothing to be fused with.

@@ -84,7 +84,9 @@ impl<'a> Link<'a> {
         let bindings = lowered.slots.iter().map(|slot| self.bind(slot, passes, Some(ring))).collect();
         self.follow(lowered.kernel, bindings)?;
         for (i, choice) in choices.into_iter().enumerate() {
-            self.part(choice, lowered.conflicts[i], lowered.exchanges[i]);
+            // Blocks of both passes are blocks of one launch.
+            let tile = Tile { resident: tiles[0].resident, ..choice.tile.clone() };
+            self.part(&Choice { tile, ..*choice }, lowered.conflicts[i], lowered.exchanges[i]);
         }
         self.walk = Walk::Falling;
         Ok(())
