@@ -69,7 +69,6 @@ fn of_key(key: &str) -> Problem {
 fn of_real_key(key: &str) -> Problem {
     let mut words: Vec<&str> = key.split(' ').collect();
     let kept = take_kept(&mut words);
-    let named = (words[0] == "r2r").then(|| words.remove(1));
     let length = |word: &str| -> u64 {
         word.split(':').next().and_then(|n| n.parse().ok()).unwrap_or_else(|| panic!("{key}"))
     };
@@ -77,16 +76,26 @@ fn of_real_key(key: &str) -> Problem {
         [ask @ .., "batch", batch] => (ask, length(batch)),
         ask => (ask, 1),
     };
-    let [kind, own, precision, rest @ ..] = ask else { panic!("{key}") };
-    let lengths = rest.iter().skip(1).chain([own]).map(|word| length(word)).collect::<Vec<_>>();
+    let (kinds, lengths, precision): (Vec<&str>, Vec<u64>, &str) = match ask {
+        // Each dimension after its kind.
+        ["r2r", dims @ .., precision] => {
+            let dims = dims.chunks(2);
+            (dims.clone().map(|dim| dim[0]).collect(), dims.map(|dim| length(dim[1])).collect(), precision)
+        }
+        [kind, own, precision, rest @ ..] => {
+            (vec![kind], rest.iter().skip(1).chain([own]).map(|word| length(word)).collect(), precision)
+        }
+        _ => panic!("{key}"),
+    };
     let ask = Fft::new(lengths).batch(batch);
-    let ask = if *precision == "f64" { ask.f64() } else { ask };
-    let ask = match (*kind, named) {
-        ("r2c", None) => ask.r2c(),
-        ("c2r", None) => ask.c2r(),
-        (_, named) => {
-            let found = RealKind::ALL.into_iter().find(|real| Some(real.name()) == named);
-            ask.r2r([found.unwrap_or_else(|| panic!("{key}"))])
+    let ask = if precision == "f64" { ask.f64() } else { ask };
+    let ask = match kinds[..] {
+        ["r2c"] => ask.r2c(),
+        ["c2r"] => ask.c2r(),
+        _ => {
+            let named = |name: &&str| RealKind::ALL.into_iter().find(|real| real.name() == *name);
+            let found: Option<Vec<RealKind>> = kinds.iter().map(named).collect();
+            ask.r2r(found.unwrap_or_else(|| panic!("{key}")))
         }
     };
     let problem = keeping(ask, kept).build().expect("it is possible");
