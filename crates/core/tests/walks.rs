@@ -87,7 +87,8 @@ fn what_is_read_once_goes_past_the_first_cache() {
     let f32 = Precision::F32;
     // Exchanges through shared memory are loads of the default kind too.
     for (what, problem, wanted) in [
-        ("whole lines", rows(4096, 1 << 14, f32), "default l2"),
+        ("whole lines", rows(1024, 1 << 16, f32), "default l2"),
+        ("large rows that an earlier block has asked for", rows(4096, 1 << 14, f32), "default"),
         ("lines that accesses share", packed(&[4, 4], 1 << 22, f32), "default"),
         ("rows that start within sectors", rows(625, 100_000, f32), "default"),
         ("rows that an earlier block has asked for", rows(16384, 4096, f32), "default"),

@@ -98,8 +98,8 @@ impl Problem {
         if input.unit() < unit {
             squares += 1.0;
         }
-        // What is read for several transforms has its say once.
-        let repeated: u64 = self.batch.iter().filter(|dim| dim.is == 0).map(|dim| dim.n).product();
+        // What is read for several transforms, or for several points of one, has its say once.
+        let repeated: u64 = self.input_dims().filter(|&(_, stride)| stride == 0).map(|(n, _)| n).product();
         let chance = 1.0 + CHANCE / ((self.elements() / repeated.max(1)) as f64).sqrt();
         // What functions do to errors is their own affair; those that square double them.
         let functions = if self.functions.is_empty() { 1.0 } else { 4.0 };
@@ -155,7 +155,7 @@ fn is_power_of_two(scale: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::problem::RealKind;
+    use crate::problem::{Kind, RealKind};
     use crate::request::{Fft, Norm};
 
     fn bound(asked: Fft) -> f64 {
@@ -178,6 +178,22 @@ mod tests {
             bound(Fft::new([36]).r2r([RealKind::Dst1])) > 2.0 * bound(Fft::new([36]).r2r([RealKind::Dst2]))
         );
         assert!(bound(Fft::new([30]).f64()) < 1e-15 && bound(Fft::new([30])) > 1e-8);
+    }
+
+    /// Four cosine transforms of 12 times the same value were once off by 4.56e-16, where 3.71e-16 was the bound.
+    #[test]
+    fn a_value_for_several_points_has_its_say_once() {
+        let asked = Fft::new([12]).r2r([RealKind::Dct1]).f64().batch(4);
+        let packed = asked.build().expect("it can be");
+        let mut repeated = packed.clone();
+        let Kind::RealToReal(dims) = &mut repeated.kind else { panic!("it is of reals") };
+        dims[0].dim.is = 0;
+        repeated.batch[0].is = 1;
+        assert!(
+            packed.error_bound() < 3.8e-16 && repeated.error_bound() > 4.6e-16,
+            "{}",
+            repeated.error_bound()
+        );
     }
 
     #[test]
