@@ -24,6 +24,7 @@ Examples:
   warpfft tune 1024 512x512 --kind r2c --batch 1000 -o wisdom.json
   warpfft tune --suite h200 --only '1d-smooth*' --budget 600s -o h200.json
   warpfft tune --suite h200-real --only r2c --only c2r --budget 600s -o real.json
+  warpfft tune 1024x1024 --batch 64 --refine --budget 60s     go on from what is known
 
 Each transform gets its share of the time: the cost model's choice, what is known and the best rivals run in turns on \
 the same data; from the fastest the search goes on to what is near it while time is left, and the fastest whose output is \
@@ -57,6 +58,10 @@ pub struct Tune {
     /// Only rows with all these words, as for bench
     #[arg(long, value_name = "WORDS", requires = "suite", conflicts_with = "shapes")]
     only: Vec<String>,
+
+    /// Begin with what wisdom says, and leave the cost model's other candidates out
+    #[arg(long)]
+    refine: bool,
 
     /// Time for all, in seconds
     #[arg(long, default_value = "30s", value_parser = seconds)]
@@ -106,7 +111,7 @@ impl Tune {
             let share = Duration::from_secs_f64(left / (problems.len() - tried) as f64);
             let found = {
                 let _progress = Progress::start("tuning", None);
-                device.tune(problem, share)
+                if self.refine { device.refine(problem, share) } else { device.tune(problem, share) }
             };
             tried += 1;
             let found = match found {
@@ -173,6 +178,13 @@ fn as_text(found: &Tuned) -> String {
     } else {
         format!(" x{:.3} faster than the estimate", found.gain())
     };
+    if let Some(gain) = found.gain_over_known().filter(|gain| gain.is_finite()) {
+        text += &if gain > 1.0 {
+            format!(", x{gain:.3} faster than what was known")
+        } else {
+            ", as was known".into()
+        };
+    }
     text += &format!(", {} tried", found.trials.len());
     if failed > 0 {
         text += &format!(", {failed} failed");
@@ -196,6 +208,7 @@ fn as_json(found: &Tuned) -> Value {
         "entry": found.entry,
         "gain": found.gain(),
         "best": found.best,
+        "known": found.known,
         "untried": found.untried,
         "trials": found.trials.iter().map(trial).collect::<Vec<_>>(),
     })

@@ -38,6 +38,8 @@ pub struct Tuned {
     pub trials: Vec<Trial>,
     /// Index of the fastest.
     pub best: usize,
+    /// Index of what the device's wisdom said before, if that is not the cost model's choice.
+    pub known: Option<usize>,
     /// Candidates that there was no time for.
     pub untried: usize,
 }
@@ -45,13 +47,24 @@ pub struct Tuned {
 impl Tuned {
     /// Time of the cost model's choice over that of the fastest: 1 where they are the same.
     pub fn gain(&self) -> f64 {
-        let seconds = |at: usize| self.trials[at].seconds.clone().unwrap_or(f64::NAN);
-        seconds(0) / seconds(self.best)
+        self.seconds(0) / self.seconds(self.best)
+    }
+
+    /// Time of what the device's wisdom said before over that of the fastest: 1 where they are the same. `None` where it said
+    /// nothing, or what the cost model chooses.
+    pub fn gain_over_known(&self) -> Option<f64> {
+        self.known.map(|known| self.seconds(known) / self.seconds(self.best))
+    }
+
+    fn seconds(&self, at: usize) -> f64 {
+        self.trials[at].seconds.clone().unwrap_or(f64::NAN)
     }
 }
 
 /// Candidates at most.
 const MOST: usize = 24;
+/// Candidates at least, however short the time.
+const FEWEST: usize = 2;
 /// Candidates that are made ready at once at most.
 const MOST_AT_ONCE: usize = 16;
 /// Share of the budget for making the first ones ready.
@@ -63,7 +76,7 @@ const RACE_AT_MOST: Duration = Duration::from_secs(1);
 const ONWARD: f64 = 0.8;
 /// Share of the budget for timing the fastest once more, and for their copies.
 const FINAL: f64 = 0.1;
-/// The cost model's choice stays unless another is faster by this: less is noise.
+/// What is known, or else the cost model's choice, stays unless another is faster by this: less is noise.
 const MARGIN: f64 = 1.01;
 
 impl Device {
@@ -75,7 +88,21 @@ impl Device {
     ///
     /// The device has no kernels to choose from, cannot be timed or cannot do the problem.
     pub fn tune(&self, problem: &Problem, budget: Duration) -> Result<Tuned, Error> {
-        let mut tuned = tune(self, problem, budget, &Plan::race)?;
+        self.tune_from(Start::Candidates, problem, budget)
+    }
+
+    /// As [`tune`](Self::tune), but all the time is for what is near the device's wisdom and the cost model's choice, and none for the
+    /// model's other candidates: for problems that have been tuned before.
+    ///
+    /// # Errors
+    ///
+    /// As [`tune`](Self::tune).
+    pub fn refine(&self, problem: &Problem, budget: Duration) -> Result<Tuned, Error> {
+        self.tune_from(Start::Known, problem, budget)
+    }
+
+    fn tune_from(&self, start: Start, problem: &Problem, budget: Duration) -> Result<Tuned, Error> {
+        let mut tuned = tune(self, problem, start, budget, &Plan::race)?;
         // What it is in copies, for those who read the file. A device that cannot say does not spoil the rest.
         let share = budget.mul_f64(FINAL);
         let best = &tuned.trials[tuned.best];
@@ -87,6 +114,15 @@ impl Device {
         }
         Ok(tuned)
     }
+}
+
+/// What a search begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// The cost model's best few, and what is known.
+    Candidates,
+    /// The cost model's choice and what is known; the next best where nothing is.
+    Known,
 }
 
 /// Median seconds of each of some plans.
@@ -129,7 +165,13 @@ fn loaded(
     })
 }
 
-fn tune(device: &Device, problem: &Problem, budget: Duration, race: Race<'_>) -> Result<Tuned, Error> {
+fn tune(
+    device: &Device,
+    problem: &Problem,
+    start: Start,
+    budget: Duration,
+    race: Race<'_>,
+) -> Result<Tuned, Error> {
     let limits = limits(device)?;
     if problem.filter.is_some() {
         return Err(Error::Unsupported {
@@ -140,18 +182,22 @@ fn tune(device: &Device, problem: &Problem, budget: Duration, race: Race<'_>) ->
     }
     let mut found = candidates(problem, limits, MOST)?;
     // What was found before is a good place to start from.
+    let mut tried = Tried::default();
     if let (Some(recipe), Some(explained)) = (device.recipe(problem)?, device.explain(problem)?) {
-        let known = Candidate { recipe, copies: explained.predicted_copies };
-        if found[0].recipe != known.recipe {
-            found.retain(|one| one.recipe != known.recipe);
-            found.insert(1, known);
+        let own = Candidate { recipe, copies: explained.predicted_copies };
+        if found[0].recipe != own.recipe {
+            found.retain(|one| one.recipe != own.recipe);
+            found.insert(1, own);
+            tried.known = Some(1);
         }
     }
+    if start == Start::Known {
+        found.truncate(FEWEST);
+    }
     let started = Instant::now();
-    let mut tried = Tried::default();
     for candidates in found.chunks(width()) {
         let ready = tried.plans.iter().flatten().count();
-        if ready >= 2 && started.elapsed() > budget.mul_f64(READY) {
+        if ready >= FEWEST && started.elapsed() > budget.mul_f64(READY) {
             break;
         }
         for (candidate, plan) in candidates.iter().zip(loaded(device, problem, limits, candidates)) {
@@ -172,24 +218,29 @@ fn tune(device: &Device, problem: &Problem, budget: Duration, race: Race<'_>) ->
         untried += onward::go_on(Task { device, problem, limits, race }, &mut tried, end)?;
         tried.finish(race, budget.mul_f64(FINAL))?;
     }
-    let Tried { mut trials, plans, .. } = tried;
-    let best = fastest(problem, &plans, &mut trials)?;
+    let Tried { mut trials, plans, known, .. } = tried;
+    let best = fastest(problem, &plans, &mut trials, known)?;
     let entry = Entry::new(device.name(), problem, &trials[best].recipe, None, None);
-    Ok(Tuned { entry, trials, best, untried })
+    Ok(Tuned { entry, trials, best, known, untried })
 }
 
-/// The fastest of those whose output is that of the first; the others' trials say that it is not.
-fn fastest(problem: &Problem, plans: &[Option<Plan>], trials: &mut [Trial]) -> Result<usize, Error> {
-    let mut order: Vec<(f64, usize)> = trials
-        .iter()
-        .enumerate()
-        .filter_map(|(at, trial)| trial.seconds.as_ref().ok().map(|&seconds| (seconds, at)))
-        .collect();
-    order.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let first = order.iter().find(|(_, at)| *at == 0).map_or(f64::MAX, |&(seconds, _)| seconds);
+/// The fastest of those whose output is that of the first; the others' trials say that it is not. What is `known` stays where
+/// nothing is clearly faster, if it is clearly faster than the first.
+fn fastest(
+    problem: &Problem,
+    plans: &[Option<Plan>],
+    trials: &mut [Trial],
+    known: Option<usize>,
+) -> Result<usize, Error> {
+    let seconds: Vec<f64> =
+        trials.iter().map(|trial| trial.seconds.as_ref().map_or(f64::MAX, |&seconds| seconds)).collect();
+    let clearly = |at: usize, than: usize| seconds[at] * MARGIN <= seconds[than];
+    let stays = known.filter(|&at| clearly(at, 0)).unwrap_or(0);
+    let mut order: Vec<usize> = (0..trials.len()).filter(|&at| at == stays || clearly(at, stays)).collect();
+    order.sort_by(|&a, &b| seconds[a].total_cmp(&seconds[b]));
     let (Some(own), mut judge) = (plans[0].as_ref(), None) else { return Ok(0) };
-    for (seconds, at) in order {
-        if at == 0 || seconds * MARGIN > first {
+    for at in order {
+        if at == 0 {
             return Ok(0);
         }
         let Some(plan) = &plans[at] else { continue };

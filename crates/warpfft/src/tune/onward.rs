@@ -16,7 +16,7 @@ use crate::plan::Plan;
 const TIMED: f64 = 0.3;
 /// What a few are given where nothing says how long the last few took to be ready.
 const FIRST: Duration = Duration::from_millis(500);
-/// The fastest that are timed once more beside each other and the first.
+/// The fastest that are timed once more beside each other, the first and what was known.
 const KEPT: usize = 4;
 
 /// What takes longer than the fastest by this factor is no place to go on from.
@@ -27,6 +27,8 @@ const FAR: f64 = 1.2;
 pub(super) struct Tried {
     pub trials: Vec<Trial>,
     pub plans: Vec<Option<Plan>>,
+    /// Which of them was known before.
+    pub known: Option<usize>,
     /// From which of them the search has gone on to all that is near.
     left: Vec<usize>,
 }
@@ -59,10 +61,21 @@ impl Tried {
         timed.iter().find(|(at, took)| *took <= least * FAR && !self.left.contains(at)).map(|&(at, _)| at)
     }
 
+    /// The fastest few, and those that they are held against.
+    fn runners(&self) -> Vec<usize> {
+        let mut all: Vec<usize> = self.ranked().into_iter().take(KEPT).map(|(at, _)| at).collect();
+        for at in [Some(0), self.known].into_iter().flatten() {
+            if !all.contains(&at) {
+                all.push(at);
+            }
+        }
+        all
+    }
+
     /// Lets go of the plans that have no chance, whose kernels and workspace others need.
     fn keep_the_best(&mut self) {
-        let kept: Vec<usize> = self.ranked().into_iter().take(KEPT).map(|(at, _)| at).collect();
-        let out = self.plans.iter_mut().enumerate().filter(|(at, _)| *at > 0 && !kept.contains(at));
+        let kept = self.runners();
+        let out = self.plans.iter_mut().enumerate().filter(|(at, _)| !kept.contains(at));
         out.for_each(|(_, plan)| *plan = None);
     }
 
@@ -71,13 +84,9 @@ impl Tried {
         self.time(0..self.trials.len(), race, budget).map(|_| ())
     }
 
-    /// Times the fastest few and the first once more, all in one race.
+    /// Times the fastest few, the first and what was known once more, all in one race.
     pub fn finish(&mut self, race: Race<'_>, budget: Duration) -> Result<(), Error> {
-        let mut runners: Vec<usize> = self.ranked().into_iter().take(KEPT).map(|(at, _)| at).collect();
-        if !runners.contains(&0) {
-            runners.push(0);
-        }
-        self.time(runners.into_iter(), race, budget).map(|_| ())
+        self.time(self.runners().into_iter(), race, budget).map(|_| ())
     }
 
     /// Times some in one race; gives the seconds of the first of them.

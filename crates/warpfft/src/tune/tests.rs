@@ -48,7 +48,8 @@ fn threads(plan: &Plan) -> u32 {
 fn the_fastest_right_candidate_becomes_wisdom_that_plans_follow() {
     for problem in requests() {
         let device = device();
-        let tuned = tune(&device, &problem, Duration::from_secs(9), &wins(2)).expect("it is tuned");
+        let tuned = tune(&device, &problem, Start::Candidates, Duration::from_secs(9), &wins(2))
+            .expect("it is tuned");
         assert_eq!(tuned.best, 2, "{problem:?}: {:?}", tuned.trials[2]);
         assert!((tuned.gain() - 2.0).abs() < 1e-12 && tuned.untried == 0);
         assert_eq!(tuned.entry.problem, problem_key(&problem));
@@ -60,8 +61,45 @@ fn the_fastest_right_candidate_becomes_wisdom_that_plans_follow() {
         let made = Compiled::by(&tuned.trials[2].recipe, &problem, &Limits::h200()).expect("it was tried");
         assert_eq!(told.program().map(|program| &program.kernels), Some(&made.program.kernels));
         // Tuned once more, it is tried right after the cost model's choice.
-        let again = tune(&device, &problem, Duration::ZERO, &wins(0)).expect("it is tuned");
+        let again =
+            tune(&device, &problem, Start::Candidates, Duration::ZERO, &wins(0)).expect("it is tuned");
         assert_eq!(again.trials[1].recipe, tuned.trials[2].recipe);
+        assert_eq!(again.known, Some(1));
+    }
+}
+
+/// Where something has been found, a search may begin with it and the model's choice alone, and it stays unless something near it
+/// is clearly faster.
+#[test]
+fn what_is_known_is_refined_and_stays_unless_something_is_clearly_faster() {
+    let problem = &requests()[0];
+    let mut others = candidates(problem, &Limits::h200(), MOST).expect("it has plans");
+    let known = others.remove(5).recipe;
+    let mut wisdom = Wisdom::new();
+    wisdom.insert(Entry::new(device().name(), problem, &known, None, None));
+    let device = device().with_wisdom(wisdom);
+    let program =
+        |recipe: &Recipe| Compiled::by(recipe, problem, &Limits::h200()).map(|made| made.program.kernels);
+    let own = program(&known);
+    let near = near(&known, problem, &Limits::h200()).expect("it is followed").into_iter();
+    let mut near = near.map(|one| (program(&one.recipe), one.recipe));
+    let (better, recipe) = near.find(|(better, _)| *better != own).expect("there are others");
+    for (seconds, gains) in [(0.995, false), (0.9, true)] {
+        let race = |plans: &[&Plan], _: Duration| {
+            let kernels = |plan: &Plan| plan.program().map(|program| program.kernels.clone());
+            let time = |plan: &&Plan| match kernels(plan) {
+                found if found.as_ref() == own.as_ref().ok() => 1.0,
+                found if found.as_ref() == better.as_ref().ok() => seconds,
+                _ => 2.0,
+            };
+            Ok(plans.iter().map(time).collect())
+        };
+        let tuned = tune(&device, problem, Start::Known, Duration::from_secs(5), &race).expect("it is tuned");
+        assert_eq!((tuned.known, &tuned.trials[1].recipe), (Some(1), &known));
+        let best = if gains { &recipe } else { &known };
+        assert_eq!(&tuned.trials[tuned.best].recipe, best, "{seconds}");
+        let over = tuned.gain_over_known().expect("something was known");
+        assert!((over - if gains { 1.0 / seconds } else { 1.0 }).abs() < 1e-12, "{over}");
     }
 }
 
@@ -73,7 +111,8 @@ fn the_estimate_stays_where_nothing_is_clearly_faster() {
         let kernels = |plan: &Plan| plan.program().map(|program| program.kernels.clone());
         Ok(plans.iter().map(|plan| if kernels(plan) == kernels(&own) { 1.0 } else { 0.995 }).collect())
     };
-    let tuned = tune(&device(), problem, Duration::from_secs(9), &close).expect("it is tuned");
+    let tuned =
+        tune(&device(), problem, Start::Candidates, Duration::from_secs(9), &close).expect("it is tuned");
     assert_eq!((tuned.best, tuned.gain()), (0, 1.0));
 }
 
@@ -88,7 +127,7 @@ fn a_short_budget_tries_the_first_few() {
         given.set(plans.len());
         wins(1)(plans, Duration::ZERO)
     };
-    let tuned = tune(&device(), problem, Duration::ZERO, &race).expect("it is tuned");
+    let tuned = tune(&device(), problem, Start::Candidates, Duration::ZERO, &race).expect("it is tuned");
     assert_eq!((given.get(), tuned.trials.len(), tuned.best), (width(), width(), 1));
     assert_eq!(tuned.untried, all - width());
 }
@@ -101,8 +140,8 @@ fn time_that_is_left_goes_to_what_is_near_the_fastest() {
     };
     for problem in requests() {
         let found = |seconds: u64| {
-            let tuned =
-                tune(&device(), &problem, Duration::from_secs(seconds), &fewest).expect("it is tuned");
+            let tuned = tune(&device(), &problem, Start::Candidates, Duration::from_secs(seconds), &fewest)
+                .expect("it is tuned");
             (tuned.trials[tuned.best].seconds.clone().expect("it was timed"), tuned)
         };
         let ((short, few), (long, many)) = (found(0), found(60));
@@ -129,7 +168,7 @@ fn a_race_that_fails_costs_nothing_that_was_found() {
             races.set(races.get() + 1);
             if races.get() == 2 { Err(error.clone()) } else { own(plans, budget) }
         };
-        tune(&device(), problem, Duration::from_secs(9), &race)
+        tune(&device(), problem, Start::Candidates, Duration::from_secs(9), &race)
     };
     let found = tuned(full.clone()).expect("the first race was run");
     assert_eq!(found.best, 1);
@@ -152,7 +191,7 @@ fn wrong_output_never_wins() {
     let trial = |seconds| Trial { recipe: recipe.clone(), predicted: 1.0, seconds: Ok(seconds) };
     let mut trials = [trial(3.0), trial(1.0), trial(2.0)];
     let plans = [Some(right.clone()), Some(wrong), Some(right)];
-    assert_eq!(fastest(problem, &plans, &mut trials), Ok(2));
+    assert_eq!(fastest(problem, &plans, &mut trials, None), Ok(2));
     assert!(matches!(&trials[1].seconds, Err(Error::Program { detail }) if detail.contains("1.0e-3")));
 }
 
