@@ -179,10 +179,10 @@ fn as_text(found: &Tuned) -> String {
         format!(" x{:.3} faster than the estimate", found.gain())
     };
     if let Some(gain) = found.gain_over_known().filter(|gain| gain.is_finite()) {
-        text += &if gain > 1.0 {
-            format!(", x{gain:.3} faster than what was known")
+        text += &if found.known == Some(found.best) {
+            ", as was known".to_owned()
         } else {
-            ", as was known".into()
+            format!(", x{gain:.3} faster than what was known")
         };
     }
     text += &format!(", {} tried", found.trials.len());

@@ -224,8 +224,8 @@ fn tune(
     Ok(Tuned { entry, trials, best, known, untried })
 }
 
-/// The fastest of those whose output is that of the first; the others' trials say that it is not. What is `known` stays where
-/// nothing is clearly faster, if it is clearly faster than the first.
+/// The fastest of those whose output is that of the first; the others' trials say that it is not. What is `known`, or else the first,
+/// stays where nothing is clearly faster.
 fn fastest(
     problem: &Problem,
     plans: &[Option<Plan>],
@@ -235,7 +235,7 @@ fn fastest(
     let seconds: Vec<f64> =
         trials.iter().map(|trial| trial.seconds.as_ref().map_or(f64::MAX, |&seconds| seconds)).collect();
     let clearly = |at: usize, than: usize| seconds[at] * MARGIN <= seconds[than];
-    let stays = known.filter(|&at| clearly(at, 0)).unwrap_or(0);
+    let stays = known.filter(|&at| seconds[at] < f64::MAX).unwrap_or(0);
     let mut order: Vec<usize> = (0..trials.len()).filter(|&at| at == stays || clearly(at, stays)).collect();
     order.sort_by(|&a, &b| seconds[a].total_cmp(&seconds[b]));
     let (Some(own), mut judge) = (plans[0].as_ref(), None) else { return Ok(0) };
@@ -254,7 +254,8 @@ fn fastest(
         let detail = format!("its output is {distance:.1e} away from that of the cost model's choice");
         trials[at].seconds = Err(Error::Program { detail });
     }
-    Ok(0)
+    // What was known is wrong, and is no measure for the others.
+    if stays == 0 { Ok(0) } else { fastest(problem, plans, trials, None) }
 }
 
 #[cfg(test)]

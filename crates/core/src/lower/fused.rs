@@ -68,7 +68,7 @@ pub fn blocks(passes: [&Pass; 2], tiles: [&Tile; 2], ring: &Ring) -> u64 {
     Work::of(passes, tiles, ring).blocks()
 }
 
-/// Whether tiles of both passes could take turns in a step of a launch: their numbers have a common divisor.
+/// Whether tiles of both passes could take turns in a step of a launch: their numbers have a common divisor beyond 1.
 pub fn takes_turns(passes: [&Pass; 2], tiles: [&Tile; 2], ring: &Ring) -> bool {
     let work = Work::of(passes, tiles, &Ring { woven: true, ..*ring });
     work.of_turn() != work.tiles

@@ -1,5 +1,5 @@
-//! What later blocks will read, asked for in the cache: where few blocks fit a multiprocessor, memory would else
-//! stand idle while they compute.
+//! What later blocks will read, asked for in the cache: where few blocks fit a multiprocessor, or many compute for longer than
+//! memory takes, it would else stand idle. Measured: docs/notes/asked-ahead.md.
 
 use crate::cost::{Model, Occupancy};
 use crate::kernel::{AtRun, Cmp, Op, Special, Type, Value};
@@ -44,7 +44,7 @@ impl Lowering<'_> {
         let element = self.pass.element_bytes(false);
         let bytes = slab * element;
         let few = cluster > 1 || took.blocks < enough;
-        if !few && (walk != Walk::Alone || bytes < self.slab_for_many(limits) || self.is_crowded()) {
+        if !few && (walk != Walk::Alone || !self.pays_for_many(bytes, limits)) {
             return;
         }
         let blocks = self.source_elements() / tile * cluster;
@@ -90,15 +90,13 @@ impl Lowering<'_> {
         self.prefetches = true;
     }
 
-    /// Bytes of a slab from which on it is asked for, though many blocks share the multiprocessor.
-    fn slab_for_many(&self, limits: &Limits) -> u64 {
+    /// Whether a slab of so many bytes is worth asking for, though many blocks share the multiprocessor.
+    fn pays_for_many(&self, bytes: u64, limits: &Limits) -> bool {
         let Tile { threads, cluster, batch, .. } = self.tile;
         let copies = Model::new(self.pass, batch, *cluster, limits).and_then(|model| model.copies(*threads));
-        match copies {
-            Some(copies) if copies >= SLOW => SLAB,
-            _ if self.pass.axes.len() < VOLUME => LARGE_SLAB,
-            _ => u64::MAX,
-        }
+        let slow = copies.is_some_and(|copies| copies >= SLOW);
+        let large = bytes >= LARGE_SLAB && self.pass.axes.len() < VOLUME;
+        (large || (slow && bytes >= SLAB)) && !self.is_crowded()
     }
 
     /// Of so many blocks that have a slab, how many come after the first `ahead`: of those that the run's count leaves, where it

@@ -180,7 +180,8 @@ mod tests {
         assert!(bound(Fft::new([30]).f64()) < 1e-15 && bound(Fft::new([30])) > 1e-8);
     }
 
-    /// Four cosine transforms of 12 times the same value were once off by 4.56e-16, where 3.71e-16 was the bound.
+    /// Of 4000 runs of four cosine transforms of 12 times the same value, by the simulator, 32 were off by more than 3.71e-16, the bound
+    /// of 48 data, and none by more than 4.54e-16; one in a test by 4.56e-16.
     #[test]
     fn a_value_for_several_points_has_its_say_once() {
         let asked = Fft::new([12]).r2r([RealKind::Dct1]).f64().batch(4);

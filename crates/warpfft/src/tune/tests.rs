@@ -193,6 +193,17 @@ fn wrong_output_never_wins() {
     let plans = [Some(right.clone()), Some(wrong), Some(right)];
     assert_eq!(fastest(problem, &plans, &mut trials, None), Ok(2));
     assert!(matches!(&trials[1].seconds, Err(Error::Program { detail }) if detail.contains("1.0e-3")));
+    // Nor does it keep others from winning where it was known.
+    let mut trials = [trial(3.0), trial(1.0), trial(2.0)];
+    assert_eq!(fastest(problem, &plans, &mut trials, Some(1)), Ok(2));
+    // What is known stays beside what is hardly faster, whether that is the first or another.
+    for (first, known, other, best) in
+        [(1.0, 1.005, 1.002, 2), (1.005, 1.0, 2.0, 2), (1.0, 1.02, 2.0, 0), (3.0, 1.0, 0.9, 1)]
+    {
+        let plans = [plans[0].clone(), plans[0].clone(), plans[0].clone()];
+        let mut trials = [trial(first), trial(other), trial(known)];
+        assert_eq!(fastest(problem, &plans, &mut trials, Some(2)), Ok(best), "{first} {known} {other}");
+    }
 }
 
 #[test]
