@@ -48,11 +48,13 @@ const PIECEWISE: f64 = 0.3;
 /// planes by 19 tiles timed on an H200: it is off by less than 10% from eleven of them, and by 28% at most. Of volumes by two
 /// (1.3 and 1.65).
 const TOGETHER: [f64; 3] = [0.88, 1.03, 1.5];
-/// The same for stages of long primes, whose threads leave room for few, and whose code is long. Within a convolution: seven lengths
-/// from 332 to 2936 points took 1.3 to 2.1 times what else is said of them, by the timed plans of theirs that have none. As a
-/// part beside one: by this, the model takes the faster one of a codelet and a second convolution for 13 of 14 lengths (2923 to
+/// What stages of long primes take beside, whose code is long and has to be fetched by each of few warps. Within a convolution, the
+/// instructions up to which that costs nothing, and how many more make it e times as long: 62 lengths from 593 to 4513 points, timed on
+/// an H200 beside Bluestein's of powers of small radices, took 1.05 times what else is said of them by 3100 instructions (37 beside 4),
+/// 1.4 times by 7400 (59 beside 20), within 6%.
+const LONG_CODE: [f64; 2] = [2300.0, 15_500.0];
+/// As a part beside one: by this, the model takes the faster one of a codelet and a second convolution for 13 of 14 lengths (2923 to
 /// 5207, primes from 37 to 61) that were timed by both on an H200.
-const LONG_PRIMES: f64 = 1.45;
 const LONG_PRIMES_BESIDE: f64 = 1.08;
 /// Registers beside a group and what its codelet needs.
 const BESIDE: u32 = 24;
@@ -190,7 +192,7 @@ impl Model<'_> {
             * match long.map(|stage| stage.ways).max() {
                 None => 1.0,
                 Some(1) => LONG_PRIMES_BESIDE,
-                Some(_) => LONG_PRIMES,
+                Some(_) => ((self.convolution_length(threads) - LONG_CODE[0]) / LONG_CODE[1]).exp(),
             };
         let joined = if self.cluster > 1 { JOINED } else { 0.0 };
         Some(together * (busy * self.segments + START + large + few + pieces + split + joined + self.few()))
