@@ -80,6 +80,22 @@ fn long_primes_beside_anything_have_more_than_a_padded_way() {
     assert_eq!(lengths.filter(padded).collect::<Vec<_>>(), []);
 }
 
+/// Of lengths that were timed by both ways on an H200 (`bench/h200-long-code.csv`), the faster one is planned: stages of long primes
+/// where their code is short, padding where it is long.
+#[test]
+fn long_primes_convolve_where_their_code_is_short() {
+    let limits = Limits::h200();
+    for (n, faster) in [
+        (1788_u64, "(decimated 12 (rader 149 (mixed-radix 37 4)))"),
+        (4152, "(decimated 24 (rader 173 (mixed-radix 43 4)))"),
+        (2362, "(bluestein 2362 (mixed-radix 20 20 12))"),
+        (4486, "(bluestein 4486 (mixed-radix 24 24 16))"),
+    ] {
+        let planned = Compiled::of(&rows(n, (1 << 26) / n, Precision::F32), &limits).expect("it has plans");
+        assert_eq!(planned.schedule.plans[0].to_string(), faster);
+    }
+}
+
 /// A ratchet: shared memory is what Rader's convolutions wait for. Wavefronts of half-warps for each sixteen points, and
 /// those over the fewest, as they were when last improved, of what is planned or of so many rows by another plan.
 #[test]

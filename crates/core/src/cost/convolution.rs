@@ -49,9 +49,9 @@ const PIECEWISE: f64 = 0.3;
 /// (1.3 and 1.65).
 const TOGETHER: [f64; 3] = [0.88, 1.03, 1.5];
 /// What stages of long primes take beside, whose code is long and has to be fetched by each of few warps. Within a convolution, the
-/// instructions up to which that costs nothing, and how many more make it e times as long: 62 lengths from 593 to 4513 points, timed on
-/// an H200 beside Bluestein's of powers of small radices, took 1.05 times what else is said of them by 3100 instructions (37 beside 4),
-/// 1.4 times by 7400 (59 beside 20), within 6%.
+/// instructions up to which that costs nothing, and how many more make it e times as long: over what else is said of them, and over the
+/// same of padded lengths, 64 lengths from 593 to 4513 points took 1.05 times as long by 3100 instructions (37 beside 4) and 1.4 times
+/// by 7400 (59 beside 20), within 6%, on an H200.
 const LONG_CODE: [f64; 2] = [2300.0, 15_500.0];
 /// As a part beside one: by this, the model takes the faster one of a codelet and a second convolution for 13 of 14 lengths (2923 to
 /// 5207, primes from 37 to 61) that were timed by both on an H200.
