@@ -10,7 +10,7 @@ use warpfft_core::Error;
 use warpfft_core::kernel::simulate::Report;
 use warpfft_core::kernel::{Block, Kernel, Op, Type};
 use warpfft_core::problem::{Dim, Format, Kind, Placement, Precision, Problem, RealKind, Storage};
-use warpfft_core::program::{Program, compile};
+use warpfft_core::program::{Compiled, Program, compile};
 use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
@@ -358,4 +358,16 @@ fn neighbours_move_together_or_threads_have_many() {
     look("2^20".into(), Fft::new([1 << 20]).f16().batch(128));
     look("columns".into(), Fft::axes([256, 4096], [0]).f16().batch(128));
     assert!(narrow.is_empty(), "{narrow:#?}");
+}
+
+/// Of tiles that were timed in f16 on an H200, those of few warps were faster where a long prime is one of three stages: one
+/// transform a block took 1.98, 1.88, 1.57 and 1.70 copies, two or three 2.30, 2.67, 1.73 and 1.86.
+#[test]
+fn few_warps_go_through_long_primes() {
+    let limits = Limits::h200();
+    for n in [2950_u64, 3619, 2849, 2989] {
+        let problem = build(Fft::new([n]).batch((1 << 26) / n).f16());
+        let planned = Compiled::of(&problem, &limits).expect("it has plans");
+        assert_eq!(planned.parts[0].tile.batch, [1], "{n}: {}", planned.schedule.plans[0]);
+    }
 }

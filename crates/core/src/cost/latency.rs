@@ -51,6 +51,11 @@ const ALONE: f64 = 430.0;
 const FOLDS_ALONE: f64 = 0.15;
 const STAGES_ALONE: f64 = 0.12;
 
+/// Copies that a block's warps add for each doubling beyond two where a long prime's stage is one of three or more and what memory
+/// keeps is short: they go through its code one after another, and wait for all at each barrier. Of the tiles of 36 lengths that were
+/// timed in f16 on an H200, the choice takes 1.045 of the fastest without it and 1.022 with it (`docs/notes/cost-model.md`).
+const WARPS_OF_SHORT: f64 = 0.09;
+
 impl Model<'_> {
     /// Copies that the pass takes with so many threads, of which a multiprocessor holds what `took` says.
     pub(super) fn latency_copies(&self, threads: u32, took: Occupancy) -> f64 {
@@ -130,7 +135,9 @@ impl Model<'_> {
             (true, true) => FOLDS_ALONE,
             (true, false) => FOLDS_ALONE + STAGES_ALONE,
         };
-        let exchange = exchange + alone;
+        let long = in_twos && self.stages.len() > 2 && self.short.any();
+        let behind = if long { WARPS_OF_SHORT * (warps.ceil().log2() - 1.0).max(0.0) } else { 0.0 };
+        let exchange = exchange + alone + behind;
         let copies =
             busy * self.segments + START + fetch + LONG * doubled(256.0) + twiddles + exchange + self.few();
         copies.max(self.start_of_blocks())
