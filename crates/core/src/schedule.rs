@@ -88,7 +88,7 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
         Ok(convolution::in_passes(&best, dim, problem, &planner).unwrap_or(best))
     };
     let plans = problem.transform.iter().map(plan).collect::<Result<Vec<Plan>, Error>>()?;
-    let wide = with(problem, limits, &planner, plans.clone(), true)?;
+    let wide = with(problem, limits, &planner, plans.clone())?;
     let wide = columns::in_passes(problem, limits, &planner, wide);
     let wide = bridge::over(problem, limits, &planner, wide);
     let Some(allowed) = problem.max_workspace else { return Ok(wide) };
@@ -108,7 +108,7 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
             plan
         }
     };
-    let schedule = with(problem, limits, &planner, plans.into_iter().map(narrow).collect(), true)?;
+    let schedule = with(problem, limits, &planner, plans.into_iter().map(narrow).collect())?;
     match schedule.workspace(problem.precision) {
         (_, least) if least > allowed => Err(Error::Workspace { needed: least.min(needed), allowed }),
         _ => Ok(schedule),
@@ -117,16 +117,33 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
 
 /// Schedules a problem by the given plans, one for each transform dimension, in the radices that they name.
 pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
+    told(problem, limits, plans, |scheduler, plans| scheduler.run(plans))
+}
+
+/// The same, with transform dimensions in groups that share a pass, the last dimensions first. By which stages dimensions come to share a
+/// pass depends on those that the search had before; who knows that they do says so.
+pub(crate) fn by_groups(
+    problem: &Problem,
+    limits: &Limits,
+    plans: Vec<Plan>,
+    groups: Vec<Vec<usize>>,
+) -> Result<Schedule, Error> {
+    told(problem, limits, plans, |scheduler, plans| scheduler.run_in(groups, plans))
+}
+
+fn told(
+    problem: &Problem,
+    limits: &Limits,
+    mut plans: Vec<Plan>,
+    run: impl FnOnce(&mut Scheduler<'_>, &mut [Plan]) -> Result<(), Error>,
+) -> Result<Schedule, Error> {
     if problem.kind != Kind::Complex || problem.filter.is_some() {
         return Err(Error::Recipe { detail: "plans are chosen for complex problems alone".into() });
     }
-    let schedule = with(
-        problem,
-        limits,
-        &Planner::new(limits, problem.precision).between(Ends::of(problem)),
-        plans,
-        false,
-    )?;
+    let planner = Planner::new(limits, problem.precision).between(Ends::of(problem));
+    let mut scheduler = Scheduler::new(problem, limits, &planner, false);
+    run(&mut scheduler, &mut plans)?;
+    let schedule = scheduler.scheduled(plans);
     let (_, needed) = schedule.workspace(problem.precision);
     match problem.max_workspace {
         Some(allowed) if needed > allowed => Err(Error::Workspace { needed, allowed }),
@@ -136,7 +153,7 @@ pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> 
 
 /// Schedules a problem by plans whose parts may change their radices to suit the passes that they become.
 pub(crate) fn suited(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
-    with(problem, limits, &Planner::new(limits, problem.precision).between(Ends::of(problem)), plans, true)
+    with(problem, limits, &Planner::new(limits, problem.precision).between(Ends::of(problem)), plans)
 }
 
 fn with(
@@ -144,12 +161,10 @@ fn with(
     limits: &Limits,
     planner: &Planner<'_>,
     mut plans: Vec<Plan>,
-    suits: bool,
 ) -> Result<Schedule, Error> {
-    let mut scheduler = Scheduler::new(problem, limits, planner, suits);
+    let mut scheduler = Scheduler::new(problem, limits, planner, true);
     scheduler.run(&mut plans)?;
-    let Scheduler { passes, regions, detours, .. } = scheduler;
-    Ok(Schedule { passes, regions, plans, fused: Vec::new(), detours })
+    Ok(scheduler.scheduled(plans))
 }
 
 fn no_plan(n: u64, limits: &Limits) -> Error {
@@ -188,11 +203,22 @@ impl<'a> Scheduler<'a> {
 }
 
 impl Scheduler<'_> {
+    /// What came of it.
+    fn scheduled(self, plans: Vec<Plan>) -> Schedule {
+        let Self { passes, regions, detours, .. } = self;
+        Schedule { passes, regions, plans, fused: Vec::new(), detours }
+    }
+
     fn run(&mut self, plans: &mut [Plan]) -> Result<(), Error> {
+        let groups = self.groups(plans, 0);
+        let groups = self.bridged(groups, plans);
+        self.run_in(groups, plans)
+    }
+
+    /// With the dimensions of each group in a pass, or two if one of them is shared.
+    fn run_in(&mut self, mut groups: Vec<Vec<usize>>, plans: &mut [Plan]) -> Result<(), Error> {
         let input = self.caller_side(false);
         let output = self.caller_side(true);
-        let groups = self.groups(plans, 0);
-        let mut groups = self.bridged(groups, plans);
         // Elements move when strides differ in place: blocks would overwrite what others still have to read, so
         // the result is gathered in the workspace first.
         let moves = self.problem.placement == Placement::InPlace && self.problem.moves();

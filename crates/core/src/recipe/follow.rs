@@ -59,19 +59,9 @@ impl Recipe {
         if !takes_plans(problem) {
             let chosen = schedule::schedule(problem, &narrowed)?;
             let all = std::iter::once(chosen).chain(schedule::others(problem, &narrowed));
-            // The same plans may be more passes in one way than in another, or be repeated over more dimensions.
-            let grouped = |at: usize| {
-                let within = |fuse: &&Fuse| fuse.together > 1 && (fuse.first..fuse.first + 2).contains(&at);
-                usize::from(self.fused.iter().any(|fuse| within(&fuse)))
-            };
-            let fits = |schedule: &Schedule| {
-                let mut both = schedule.passes.iter().zip(&self.tiles).enumerate();
-                schedule.plans == self.plans
-                    && schedule.passes.len() == self.tiles.len()
-                    && both.all(|(at, (pass, tile))| tile.batch.len() == pass.batch.len() + grouped(at))
-            };
-            let same = all.into_iter().find(fits);
-            let same = same.or_else(|| schedule::by_parts(problem, &narrowed, &self.plans).filter(fits));
+            let same = |schedule: &Schedule| schedule.plans == self.plans && self.fits(schedule);
+            let found = all.into_iter().find(same);
+            let same = found.or_else(|| schedule::by_parts(problem, &narrowed, &self.plans).filter(same));
             return same.ok_or_else(|| refused("it is not scheduled by these plans".into()));
         }
         let (got, wanted) = (self.plans.len(), problem.transform.len());
@@ -88,7 +78,25 @@ impl Recipe {
                 return Err(refused(format!("no solver offers {plan} for length {}", dim.n)));
             }
         }
-        schedule::by_plans(problem, &narrowed, self.plans.clone())
+        let own = schedule::by_plans(problem, &narrowed, self.plans.clone())?;
+        if self.fits(&own) {
+            return Ok(own);
+        }
+        let by_groups = |groups| schedule::by_groups(problem, &narrowed, self.plans.clone(), groups).ok();
+        let same = groupings(&self.plans).into_iter().filter_map(by_groups).find(|other| self.fits(other));
+        Ok(same.unwrap_or(own))
+    }
+
+    /// Whether it has a tile for each pass: the same plans may be more passes in one way than in another, or be repeated over more
+    /// dimensions.
+    fn fits(&self, schedule: &Schedule) -> bool {
+        let grouped = |at: usize| {
+            let within = |fuse: &&Fuse| fuse.together > 1 && (fuse.first..fuse.first + 2).contains(&at);
+            usize::from(self.fused.iter().any(|fuse| within(&fuse)))
+        };
+        let mut both = schedule.passes.iter().zip(&self.tiles).enumerate();
+        schedule.passes.len() == self.tiles.len()
+            && both.all(|(at, (pass, tile))| tile.batch.len() == pass.batch.len() + grouped(at))
     }
 
     /// The offers that the recipe's pairs of passes take, if they are among those of the search.
@@ -124,6 +132,24 @@ impl Recipe {
         let found = within(Search::Likely).or_else(|_| within(Search::Wide));
         found.map_err(|fuse| refused(format!("the search does not offer {fuse:?}")))
     }
+}
+
+/// Ways for dimensions to share passes that are looked at: all of six dimensions, and of more the likeliest.
+const MOST_GROUPINGS: usize = 32;
+
+/// Ways for neighbouring dimensions to share passes, the last dimensions first; what is not stages alone shares none.
+fn groupings(plans: &[Plan]) -> Vec<Vec<Vec<usize>>> {
+    let mut all: Vec<Vec<Vec<usize>>> = vec![Vec::new()];
+    for d in (0..plans.len()).rev() {
+        let joined = all.iter().filter_map(|groups| {
+            let (last, before) = groups.split_last()?;
+            let staged = [d].iter().chain(last).all(|&d| matches!(plans[d], Plan::MixedRadix(_)));
+            staged.then(|| [before, &[[&[d], &last[..]].concat()]].concat())
+        });
+        let alone = all.iter().map(|groups| [&groups[..], &[vec![d]]].concat());
+        all = joined.chain(alone).take(MOST_GROUPINGS).collect();
+    }
+    all
 }
 
 /// Whether a multiprocessor has room for as many blocks of a launch's passes as the first one's tile asks for.

@@ -46,7 +46,7 @@ pub(super) fn over(
     let (passes, (_, before)) = (schedule.passes.len(), schedule.workspace(problem.precision));
     let mut share = FOR_WORKSPACE;
     for plans in ways(problem, planner, &schedule.plans) {
-        let Ok(other) = with(problem, limits, planner, plans, true) else { continue };
+        let Ok(other) = with(problem, limits, planner, plans) else { continue };
         let (_, needed) = other.workspace(problem.precision);
         // How well clusters and caches do on other devices is not known.
         let fewer = other.passes.len() < passes || matches!(limits.api, Api::Ptx { .. });

@@ -43,7 +43,7 @@ pub(super) fn in_passes(
             let mut plans = schedule.plans.clone();
             plans[d] = plan;
             // What cannot be scheduled so has its one pass.
-            let Ok(other) = with(problem, limits, planner, plans, true) else { continue };
+            let Ok(other) = with(problem, limits, planner, plans) else { continue };
             let (_, needed) = other.workspace(problem.precision);
             let allowed = problem.max_workspace.is_none_or(|allowed| needed <= allowed);
             if let Some(cost) = copies(&other, limits).filter(|&cost| allowed && cost < least) {
