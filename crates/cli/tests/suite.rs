@@ -36,6 +36,26 @@ fn a_suite_is_measured_written_drawn_and_gone_on_with() {
     assert!(bench.succeeds(&quick(&["o.csv", "--resume"])).contains("0 rows, 3 are there"));
 }
 
+/// A record that cannot be read compares with nothing.
+#[test]
+fn records_can_be_read_and_have_all_rows_of_their_suites() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench");
+    let bench = Bench::new();
+    for (record, suite) in [
+        ("h200-suite", "h200"),
+        ("h200-estimate", "h200"),
+        ("h200-real", "h200-real"),
+        ("h200-half", "h200-half"),
+    ] {
+        let text = std::fs::read_to_string(format!("{folder}/suites/{suite}.csv")).unwrap();
+        let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let rows = lines.count() - 1;
+        let record = format!("{folder}/{record}.csv");
+        let out = bench.succeeds(&["bench", "--compare", &record, &record]);
+        assert!(out.contains(&format!("0 slower, 0 faster, {rows} alike, 0 new")), "{record}: {out}");
+    }
+}
+
 #[test]
 fn results_are_compared_and_reported() {
     let bench = Bench::new();
