@@ -175,6 +175,12 @@ fn staged(pass: &Pass, useful: u64) -> u64 {
     useful * if coprime { ends } else { ends.min(1) }
 }
 
+/// Stages of all axes but the last.
+fn stages_before_last_axis(pass: &Pass) -> usize {
+    let before = pass.axes.iter().rev().skip(1);
+    before.map(|axis| axis.method.stages().len()).sum()
+}
+
 /// Whether rows that the last stage of the last axis would write are whole sectors.
 fn ends_in_sectors(pass: &Pass) -> bool {
     let sectors = |axis: &Axis| {
@@ -223,6 +229,8 @@ pub struct Model<'a> {
     folds: [bool; 2],
     /// Axis by axis, the tile would be exchanged once more on its way out.
     exits_once_more: bool,
+    /// A cluster whose stages behind the exchange between blocks are all of the last axis, so that no other order saves that.
+    ends_with_last_axis: bool,
     /// Every side that folds does so where spectra stand, as they lie.
     straight: bool,
     /// Points of the arrays of lines through which folds go: that of the exchanges serves where stages run in registers.
@@ -290,6 +298,7 @@ impl<'a> Model<'a> {
             aside: pass.axes.iter().map(|axis| convolution::aside(axis, batch)).max().unwrap_or(0),
             folds: pass.ends.map(|end| end.is_some()),
             exits_once_more: pass.axes.len() > 1 && !ends_in_sectors(pass),
+            ends_with_last_axis: cut.is_some_and(|cut| cut.stage >= stages_before_last_axis(pass)),
             straight: [false, true].into_iter().all(|writes| {
                 pass.ends[usize::from(writes)].is_none() || pass.spectrum_lies_straight(writes)
             }),

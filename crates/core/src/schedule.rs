@@ -12,6 +12,7 @@ mod passes;
 mod real;
 mod share;
 mod split;
+mod told;
 mod window;
 mod workspace;
 mod zoom;
@@ -33,6 +34,7 @@ pub use detour::{Cause, Detour};
 use fuse::Fuse;
 pub(crate) use passes::on_chip_method;
 pub(crate) use real::{by_parts, others};
+pub(crate) use told::{by_groups, by_plans};
 use window::held;
 
 /// Passes in order, and what they need beside input and output.
@@ -111,42 +113,6 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     let schedule = with(problem, limits, &planner, plans.into_iter().map(narrow).collect())?;
     match schedule.workspace(problem.precision) {
         (_, least) if least > allowed => Err(Error::Workspace { needed: least.min(needed), allowed }),
-        _ => Ok(schedule),
-    }
-}
-
-/// Schedules a problem by the given plans, one for each transform dimension, in the radices that they name.
-pub(crate) fn by_plans(problem: &Problem, limits: &Limits, plans: Vec<Plan>) -> Result<Schedule, Error> {
-    told(problem, limits, plans, |scheduler, plans| scheduler.run(plans))
-}
-
-/// The same, with transform dimensions in groups that share a pass, the last dimensions first. By which stages dimensions come to share a
-/// pass depends on those that the search had before; who knows that they do says so.
-pub(crate) fn by_groups(
-    problem: &Problem,
-    limits: &Limits,
-    plans: Vec<Plan>,
-    groups: Vec<Vec<usize>>,
-) -> Result<Schedule, Error> {
-    told(problem, limits, plans, |scheduler, plans| scheduler.run_in(groups, plans))
-}
-
-fn told(
-    problem: &Problem,
-    limits: &Limits,
-    mut plans: Vec<Plan>,
-    run: impl FnOnce(&mut Scheduler<'_>, &mut [Plan]) -> Result<(), Error>,
-) -> Result<Schedule, Error> {
-    if problem.kind != Kind::Complex || problem.filter.is_some() {
-        return Err(Error::Recipe { detail: "plans are chosen for complex problems alone".into() });
-    }
-    let planner = Planner::new(limits, problem.precision).between(Ends::of(problem));
-    let mut scheduler = Scheduler::new(problem, limits, &planner, false);
-    run(&mut scheduler, &mut plans)?;
-    let schedule = scheduler.scheduled(plans);
-    let (_, needed) = schedule.workspace(problem.precision);
-    match problem.max_workspace {
-        Some(allowed) if needed > allowed => Err(Error::Workspace { needed, allowed }),
         _ => Ok(schedule),
     }
 }

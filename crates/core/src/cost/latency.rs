@@ -93,7 +93,7 @@ impl Model<'_> {
             1.0 + (each * issue * idle_lanes).powf(HIDDEN)
         };
         let fetch = if in_twos { FETCH * (code * f64::from(took.blocks) - FETCHED).max(0.0) } else { 0.0 };
-        let busy = busy + waits / f64::from(took.blocks);
+        let busy = busy + waits / f64::from(took.blocks) + self.of_whole(threads, took, waits, uneven);
         let held = f64::from(took.per_thread) * self.bytes as f64;
         let doubled = |least: f64| (held / least).log2().max(0.0);
         let twiddles = if self.twiddled { TWIDDLES } else { 0.0 };
@@ -141,6 +141,26 @@ impl Model<'_> {
         let copies =
             busy * self.segments + START + fetch + LONG * doubled(256.0) + twiddles + exchange + self.few();
         copies.max(self.start_of_blocks())
+    }
+
+    /// Copies that lines, planes and volumes add, or take less, by clusters whose tile is all of them.
+    fn of_whole(&self, threads: u32, took: Occupancy, waits: f64, uneven: usize) -> f64 {
+        // Pairs of singles were not timed.
+        if self.cluster == 1 || self.whole == 0 || self.pairs {
+            return 0.0;
+        }
+        let own = self.elements * u64::from(self.cluster) / self.transforms * self.bytes;
+        let large = own > max_points(self.limits, Precision::F32) * 8;
+        let waits = if large {
+            let resident = cluster::resident(self.words(), threads, took, self.limits);
+            cluster::WAITS * waits / f64::from(resident) - waits / f64::from(took.blocks) + cluster::START
+        } else {
+            0.0
+        };
+        let exit = self.exits_once_more && self.ends_with_last_axis;
+        waits
+            + if exit { cluster::EXIT } else { 0.0 }
+            + if self.axes > 1 { cluster::UNEVEN_PLANES * uneven as f64 } else { 0.0 }
     }
 
     /// Copies that a number of blocks adds which is no power of two.

@@ -55,6 +55,12 @@ pub fn occupancy(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Occupancy>
 }
 
 impl Occupancy {
+    /// Bytes of shared memory that a block may take so that a multiprocessor has room for all that are counted on.
+    pub(crate) fn room(&self, limits: &Limits) -> u32 {
+        let each = limits.shared_per_sm / self.blocks.max(1);
+        each.saturating_sub(RESERVED).clamp(self.shared_bytes, limits.shared_bytes)
+    }
+
     /// Whether a multiprocessor has room for so many such blocks, were it not for their registers.
     pub(crate) fn has_room(&self, blocks: u32, threads: u32, limits: &Limits) -> bool {
         let threads = u64::from(threads.next_multiple_of(limits.subgroup)) * u64::from(blocks);

@@ -179,6 +179,9 @@ pub fn lower(pass: &Pass, tile: &Tile, walk: Walk, limits: &Limits, name: &str) 
     let (digits, cut) = Cut::of_tile(pass, tile).expect("a cluster's tile is one that it can share");
     let mut lowering = Lowering::new(b, pass, tile, limits);
     lowering.digits = digits;
+    if let Some(took) = took.filter(|_| tile.cluster > 1) {
+        lowering.shared_limit = took.room(limits);
+    }
     lowering.piecewise = took.is_some_and(|took| took.piecewise);
     lowering.unaccompanied = took.is_some_and(|took| took.blocks <= 2);
     lowering.balances = balanced::worth(pass, tile, limits);
