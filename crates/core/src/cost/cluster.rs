@@ -114,8 +114,8 @@ pub(super) fn resident(words: u32, threads: u32, took: Occupancy, limits: &Limit
 }
 
 /// How much longer stages of lines, planes and volumes wait that no block holds, and copies that they take less for it. With this and the
-/// two below the model's choice among 1950 ways to take 70 problems takes 1.068 of the fastest, 1.088 without; 60 others, which had no
-/// part in it and are planned another way by it, take 0.92 of what they took (`docs/notes/clusters.md`).
+/// two below the model's choice among 1950 ways to take 70 problems takes 1.068 of the fastest, 1.088 without; of those that had no
+/// part in it 46 are planned another way by it, and take 0.90 of what they took (`docs/notes/clusters.md`).
 pub(super) const WAITS: f64 = 1.5;
 pub(super) const START: f64 = -0.05;
 
