@@ -142,6 +142,7 @@ fn lines(n: u64, method: Method, (point, line): (i64, i64), precision: Precision
     Pass {
         axes: vec![Axis::new(PassDim::new(n, point, point), method)],
         batch: vec![PassDim::new(lines, line, line)],
+        rank: 1,
         src: side(Array::Input),
         dst: side(Array::Output),
         precision,
@@ -205,6 +206,8 @@ pub struct Model<'a> {
     transforms: u64,
     /// Axes in a tile.
     axes: usize,
+    /// Dimensions that the problem transforms.
+    rank: usize,
     /// Every stage; its points are those of a block.
     stages: Vec<Stage>,
     /// Times that the tile's points go to permuted places, or come from there.
@@ -278,6 +281,7 @@ impl<'a> Model<'a> {
             several: batch.iter().any(|&count| count > 1),
             transforms: batch.iter().product(),
             axes: pass.axes.len(),
+            rank: pass.rank,
             twiddled: pass.twiddle.is_some(),
             whole: if pass.twiddle.is_none()
                 && pass.ends == [None; 2]

@@ -198,6 +198,8 @@ pub struct Pass {
     pub axes: Vec<Axis>,
     /// Dimensions repeated over.
     pub batch: Vec<PassDim>,
+    /// Dimensions that the problem transforms: more than there are axes, where other passes have the rest.
+    pub rank: usize,
     /// Where it reads.
     pub src: Operand,
     /// Where it writes.

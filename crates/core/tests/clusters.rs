@@ -153,6 +153,7 @@ fn forced(problem: &Problem, radices: &[&[u32]], tile: &Tile, limits: &Limits) -
             .map(|(axis, radices)| Axis::new(dim(axis), Method::MixedRadix(radices.to_vec())))
             .collect(),
         batch: problem.batch.iter().map(dim).collect(),
+        rank: problem.transform.len(),
         src: side(
             if in_place { Array::Output } else { Array::Input },
             problem.input,

@@ -21,6 +21,7 @@ impl Scheduler<'_> {
         Pass {
             axes,
             batch,
+            rank: self.problem.transform.len(),
             src: src.operand(),
             dst: dst.operand(),
             precision: self.problem.precision,

@@ -224,7 +224,7 @@ impl Chain<'_> {
             direction: problem.direction,
             scale: if back { 1.0 } else { problem.scale },
             twiddle: Some(Twiddle { modulus: shared.n, axis: axes.len() - 1, reads: !back, alike }),
-            ..line::pass(problem.precision, Vec::new(), batch, src, dst)
+            ..line::pass(problem, Vec::new(), batch, src, dst)
         };
         let lengths: Vec<u64> = axes.iter().map(|axis| axis.n).collect();
         let own: Vec<Vec<Plan>> =

@@ -115,7 +115,7 @@ impl Chain<'_> {
         let plain = Pass {
             direction: if line.back { Direction::Inverse } else { Direction::Forward },
             scale: if line.back { line.scale } else { 1.0 },
-            ..line::pass(self.problem.precision, Vec::new(), batch, src, dst)
+            ..line::pass(self.problem, Vec::new(), batch, src, dst)
         };
         self.cheapest(&plain, dim(between.rows, stride * between.row as i64, between.row), wanted)
     }
@@ -146,7 +146,7 @@ impl Chain<'_> {
             scale: if line.back { 1.0 } else { line.scale },
             twiddle: Some(twiddle),
             images: Some(images),
-            ..line::pass(self.problem.precision, Vec::new(), batch, src, dst)
+            ..line::pass(self.problem, Vec::new(), batch, src, dst)
         };
         self.cheapest(&plain, dim(between.row, 1, between.rows as i64), wanted)
     }

@@ -92,7 +92,7 @@ impl Chain<'_> {
             scale: line.scale,
             functions: share.functions_of_points(line),
             windows: [windows(0), windows(1)],
-            ..line::pass(self.problem.precision, axes.collect(), batch, from, to)
+            ..line::pass(self.problem, axes.collect(), batch, from, to)
         }
     }
 }

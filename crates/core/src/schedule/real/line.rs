@@ -5,7 +5,7 @@ use crate::function::Functions;
 use crate::lower::tile;
 use crate::pass::{Array, Axis, Carry, Fold, Formula, Method, Operand, Pass, PassDim, Way, points};
 use crate::plan::Plan;
-use crate::problem::{Dim, Direction, Format, Kind, Placement, Precision, Problem, RealKind};
+use crate::problem::{Dim, Direction, Format, Kind, Placement, Problem, RealKind};
 use crate::schedule::{Cause, Detour, no_plan, on_chip_method};
 
 use super::applied::Applied;
@@ -63,7 +63,7 @@ pub(super) struct Line {
 
 /// A pass without factors.
 pub(super) fn pass(
-    precision: Precision,
+    problem: &Problem,
     axes: Vec<Axis>,
     batch: Vec<PassDim>,
     src: Operand,
@@ -72,9 +72,10 @@ pub(super) fn pass(
     Pass {
         axes,
         batch,
+        rank: problem.transform.len(),
         src,
         dst,
-        precision,
+        precision: problem.precision,
         direction: Direction::Forward,
         twiddle: None,
         load: None,
@@ -274,7 +275,7 @@ impl Chain<'_> {
             ends: [false, true].map(|writes| line.fold(share, writes)),
             functions: share.functions_of(line),
             windows: [false, true].map(|writes| line.pass_windows(share, writes)),
-            ..pass(self.problem.precision, axes, batch, from.operand, to.operand)
+            ..pass(self.problem, axes, batch, from.operand, to.operand)
         }
     }
 
@@ -380,7 +381,7 @@ impl Chain<'_> {
             scale: if writes { line.scale } else { 1.0 },
             ends,
             functions,
-            ..pass(self.problem.precision, Vec::new(), batch, src, dst)
+            ..pass(self.problem, Vec::new(), batch, src, dst)
         });
     }
 }

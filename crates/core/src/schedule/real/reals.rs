@@ -103,7 +103,7 @@ impl Chain<'_> {
             let named = (0..).zip(&dims).map(|(d, dim)| Around::named(Some(&self.around(d)), dim));
             named.filter(PassDim::counts_for).collect()
         };
-        let pass = line::pass(self.problem.precision, Vec::new(), batch, *src, *dst);
+        let pass = line::pass(self.problem, Vec::new(), batch, *src, *dst);
         self.passes.push(Pass { scale, functions, ..pass });
     }
 }
