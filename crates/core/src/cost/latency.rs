@@ -145,9 +145,9 @@ impl Model<'_> {
 
     /// Copies that lines, planes and volumes add, or take less, by clusters whose tile is all of them. Not planes of volumes: with it some
     /// are chosen instead of passes that share a dimension, of which the model expects too much, and 320 x 320 x 320 takes 2.75 copies for
-    /// 2.51. Pairs of singles were not timed.
+    /// 2.51. Pairs of singles and numbers of 16 bits were not among what was timed.
     fn of_whole(&self, threads: u32, took: Occupancy, waits: f64, uneven: usize) -> f64 {
-        if self.cluster == 1 || self.whole < self.rank || self.pairs {
+        if self.cluster == 1 || self.whole < self.rank || self.pairs || self.short.any() {
             return 0.0;
         }
         let own = self.elements * u64::from(self.cluster) / self.transforms * self.bytes;
