@@ -307,6 +307,9 @@ fn part(part: &CoprimePart) -> String {
     let (n, points, stages) = (part.n, part.points(), product(&part.radices));
     match part.kind {
         PartKind::MixedRadix => format!("{n} = {stages}"),
+        PartKind::Rader if part.halved() => {
+            format!("{n} by rader over {} in halves of {points} = {stages}", 2 * points)
+        }
         PartKind::Rader => format!("{n} by rader over {points} = {stages}"),
         PartKind::Bluestein if part.band.is_some() => {
             let [samples, points_out] = [false, true].map(|leaves| part.ends(leaves));

@@ -41,7 +41,7 @@ pub enum Plan {
     Rader {
         /// The prime.
         p: u64,
-        /// The transform that convolves, of length `p - 1`.
+        /// The transform that convolves, of length `p - 1`; or of half as many points, of the even frequencies and of the odd ones.
         inner: Box<Plan>,
     },
     /// Coprime parts as the dimensions of one transform, without twiddles between them (Good 1958, Thomas 1963).

@@ -69,12 +69,15 @@ fn values(kind: TableKind) -> Vec<(f64, f64)> {
         TableKind::BandSpectrum { band, m, centre } => centred(band_spectrum(&band, m), centre),
         TableKind::ChirpRows { n, m, radices } => in_rows(&chirp_spectrum(n, m), &radices),
         TableKind::BandRows { band, m, radices } => in_rows(&band_spectrum(&band, m), &radices),
-        TableKind::RaderSpectrum { p, radices } => rader_spectrum(p, &radices),
+        TableKind::RaderSpectrum { p, radices } => rader_spectrum(p, &radices, 1),
+        TableKind::RaderSpectrumOfHalves { p, radices } => rader_spectrum(p, &radices, 2),
+        TableKind::RootsOfHalves { p } => roots_of_halves(p),
         TableKind::Places { .. } => Vec::new(),
     }
 }
 
-fn rader_spectrum(p: u64, radices: &[u8]) -> Vec<(f64, f64)> {
+/// Those of every so many frequencies by themselves, from each of as many first ones on.
+fn rader_spectrum(p: u64, radices: &[u8], parts: usize) -> Vec<(f64, f64)> {
     let (_, powers) = index::logarithms(p);
     let order = powers.len();
     let mut filter: Vec<Complex<f64>> = (0..order)
@@ -84,8 +87,26 @@ fn rader_spectrum(p: u64, radices: &[u8]) -> Vec<(f64, f64)> {
         })
         .collect();
     rustfft::FftPlanner::new().plan_fft_forward(order).process(&mut filter);
-    let frequencies = (0..order).map(|at| turned(at, order, radices));
+    let own = order / parts;
+    let frequencies = (0..order).map(|at| parts * turned(at % own, own, radices) + at / own);
     frequencies.map(|f| (filter[f].re, filter[f].im)).collect()
+}
+
+fn roots_of_halves(p: u64) -> Vec<(f64, f64)> {
+    let (logs, half) = (index::logarithms(p).0, p / 2);
+    let part = |by: u64, turned: &dyn Fn(u64) -> u64| {
+        let mut roots: Vec<(f64, f64)> =
+            (0..half).map(|k| twiddle::root(k * by % (2 * half), 2 * half)).collect();
+        // Which of the two points at a place comes first there, the stages want; which has the lower index, the ends know.
+        let logs = (1..=half).map(|index| turned(logs[index as usize]));
+        for log in logs.filter(|&log| by > 0 && log >= half) {
+            let (re, im) = roots[(log - half) as usize];
+            roots[(log - half) as usize] = (-re, -im);
+        }
+        roots
+    };
+    let back = |log: u64| (2 * half - log) % (2 * half);
+    [part(2 * half - 1, &back), part(0, &back), part(1, &|log| log)].concat()
 }
 
 /// A spectrum with frequency 0 at `centre`.
@@ -224,6 +245,8 @@ mod tests {
             TableKind::ChirpSpectrum { n: 37, m: 81, centre: 0 },
             TableKind::ChirpOfHalves { n: 37, m: 40 },
             TableKind::SpectrumOfHalves { n: 37, m: 40, centre: 3 },
+            TableKind::RootsOfHalves { p: 13 },
+            TableKind::RaderSpectrumOfHalves { p: 13, radices: [3, 2, 1, 1, 1, 1, 1, 1] },
             TableKind::ShiftedRoots { modulus: 1000, first: 3, step: 26, len: 40 },
             TableKind::RaderSpectrum { p: 7, radices: [3, 2, 1, 1, 1, 1, 1, 1] },
             TableKind::ChirpRows { n: 37, m: 80, radices: [4, 2, 1, 1, 1, 1, 1, 1] },

@@ -370,16 +370,54 @@ fn convolutions_in_halves() {
     // Two lines in a tile, of which the last is there in part; more turns than one for each thread of both blocks.
     cases.push((67, "9 8", 18, 2, base(67, Precision::F32)));
     cases.push((127, "16 8", 3, 2, base(127, Precision::F64)));
-    let limits = Limits::h200();
     for (n, radices, threads, held, problem) in cases {
-        let what = format!("{n} by {radices}: {problem:?}");
-        let plan: Plan = format!("(bluestein {n} (mixed-radix {radices}))").parse().expect("a plan");
-        let tile = Tile::new(threads, 2, vec![held]);
-        let recipe = Recipe { plans: vec![plan], tiles: vec![tile], within: None, fused: Vec::new() };
-        let compiled = Compiled::by(&recipe, &problem, &limits).unwrap_or_else(|e| panic!("{what}: {e}"));
-        assert_eq!(compiled.program.launches.len(), 1, "{what}");
-        Case::new(&problem).check(&compiled.program, &limits, &what);
+        check_in_halves(&format!("(bluestein {n} (mixed-radix {radices}))"), (threads, held), &problem);
     }
+}
+
+/// One line, or several, that two blocks transform by a plan.
+fn check_in_halves(plan: &str, (threads, held): (u32, u64), problem: &Problem) {
+    let limits = Limits::h200();
+    let what = format!("{plan} by {threads} threads: {problem:?}");
+    let tile = Tile::new(threads, 2, vec![held]);
+    let plan: Plan = plan.parse().expect("a plan");
+    let recipe = Recipe { plans: vec![plan], tiles: vec![tile], within: None, fused: Vec::new() };
+    let compiled = Compiled::by(&recipe, problem, &limits).unwrap_or_else(|e| panic!("{what}: {e}"));
+    assert_eq!(compiled.program.launches.len(), 1, "{what}");
+    Case::new(problem).check(&compiled.program, &limits, &what);
+}
+
+/// The same of primes in Rader's order.
+#[test]
+fn primes_in_halves() {
+    let base = |n, precision| rows(n, 3, precision);
+    for (n, radices, threads, precision) in [
+        (37, "6 3", 3, Precision::F32),
+        (67, "11 3", 3, Precision::F32),
+        (127, "9 7", 9, Precision::F64),
+        (131, "13 5", 5, Precision::F32),
+        (211, "7 5 3", 15, Precision::F64),
+        (521, "13 5 4", 20, Precision::F32),
+        (1009, "9 8 7", 72, Precision::F64),
+    ] {
+        let plan = format!("(rader {n} (mixed-radix {radices}))");
+        for direction in [Direction::Forward, Direction::Inverse] {
+            check_in_halves(&plan, (threads, 1), &Problem { direction, ..base(n, precision) });
+        }
+    }
+    let columns = Problem {
+        transform: vec![Dim::new(131, 3, 3)],
+        batch: vec![Dim::new(3, 1, 1)],
+        ..rows(131, 1, Precision::F32)
+    };
+    let planar = Problem { input: Format::Planar, output: Format::Planar, ..base(131, Precision::F32) };
+    let in_place = Problem { placement: Placement::InPlace, scale: 0.5, ..base(131, Precision::F32) };
+    let pairs = base(131, Precision::DoubleSingle);
+    for problem in [columns, planar, in_place, pairs] {
+        check_in_halves("(rader 131 (mixed-radix 13 5))", (13, 1), &problem);
+    }
+    // More than one piece for each thread.
+    check_in_halves("(rader 211 (mixed-radix 7 5 3))", (3, 1), &base(211, Precision::F64));
 }
 
 /// What one block cannot convolve is in halves where there are lines enough, and in several passes where there are few; with folds,
@@ -395,6 +433,12 @@ fn long_convolutions_are_planned_in_halves() {
         (227, 3, Precision::F64, 1),
         (263, 3, Precision::F64, 3),
         (227, 3, Precision::DoubleSingle, 1),
+        // In Rader's order, up to twice as far.
+        (521, 5, Precision::F32, 1),
+        (521, 2, Precision::F32, 3),
+        (1021, 3, Precision::F32, 1),
+        (1031, 3, Precision::F32, 3),
+        (337, 3, Precision::F64, 1),
     ] {
         let what = format!("{batch} of {n} in {precision}");
         let (clusters, _) = check(&rows(n, batch, precision), &limits, &what);

@@ -70,6 +70,18 @@ fn rows_of_every_length() {
     }
 }
 
+/// Primes that two blocks share.
+#[test]
+fn primes_in_halves() {
+    let pairs = Limits { shared_bytes: 4096, max_threads: 64, multiprocessors: 6, ..Limits::h200() };
+    for [read, written] in [[Storage::F16; 2], [Storage::Bf16, Storage::F32], [Storage::F32, Storage::F16]] {
+        let problem = build(Fft::new([521]).batch(5).precision(Precision::F32).storages(read, written));
+        let program = compile(&problem, &pairs).expect("it compiles");
+        assert!(program.kernels.iter().all(|kernel| kernel.cluster == 2));
+        check(&problem, &pairs);
+    }
+}
+
 /// Whether a kernel brings tiles by bulk copies.
 fn brings(block: &Block) -> bool {
     let inner = |block: &Block| brings(block);

@@ -117,7 +117,14 @@ fn every_launch_gives_the_same_bits() {
 #[test]
 fn halves_compute_the_transform() {
     let Some(device) = device() else { return };
-    for (n, precision) in [(20_011, Precision::F32), (27_011, Precision::F32), (10_007, Precision::F64)] {
+    let chirps = [(20_011, Precision::F32), (27_011, Precision::F32), (10_007, Precision::F64)];
+    let primes = [
+        (18_433, Precision::F32),
+        (57_601, Precision::F32),
+        (12_289, Precision::F64),
+        (28_513, Precision::F64),
+    ];
+    for (n, precision) in chirps.into_iter().chain(primes) {
         for (batch, placement, direction) in
             [(45, Placement::OutOfPlace, Direction::Forward), (67, Placement::InPlace, Direction::Inverse)]
         {
@@ -129,7 +136,7 @@ fn halves_compute_the_transform() {
             println!("{what}: error {error:.2e}");
         }
     }
-    for n in [20_011, 27_011] {
+    for n in [20_011, 27_011, 18_433, 33_601] {
         let plan = device.plan(&packed(&[n], 211)).expect("it fits the GPU");
         stress(&plan, 8, 40, &format!("halves of {n}"));
     }

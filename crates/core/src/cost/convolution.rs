@@ -63,6 +63,9 @@ const POWERS: u32 = 14;
 /// Copies that two halves add, which wait for each other and meet: 20011, 27011 and, in doubles, 10007 points took 4.4, 4.6 and 4.2
 /// on an H200, where 3.5, 3.9 and 3.2 were expected of the halves.
 const JOINED: f64 = 0.85;
+/// Copies that halves in Rader's order add where they are four warps on their multiprocessor; twice as many add a fourth. Of 150 tiles of
+/// 15 lengths in doubles, on an H200, two warps took 1.6 to 6 copies longer than was expected without it, four 0.3 to 1.2.
+const FOUR_WARPS: f64 = 1.0;
 /// Room that pads take in shared memory, in parts of the tile.
 const PADS: u32 = 12;
 
@@ -98,12 +101,17 @@ impl Model<'_> {
         let ends = |held: u32| if self.permutations > 0.0 { (2 * words + 1) * held + BESIDE } else { 0 };
         let full =
             lean.max(ends(flat)) + (2 * words + 2) * flat + 4 * words * self.stages.len() as u32 + 20 * words;
-        let short =
-            self.permutations > 0.0 && !self.decimated && self.longest <= STAYING_POINTS && self.staged == 0;
+        let short = self.permutations > 0.0
+            && !self.decimated
+            && self.longest <= STAYING_POINTS
+            && self.staged == 0
+            && self.cluster == 1;
         let stays = short && full <= STAYING_REGISTERS.min(file);
         // What is taken of the file leaves the assembler a margin, so that it need not spill.
         let most = limits.registers_per_thread.min(file * 4 / 5);
-        let piecewise = !stays && ends(flat) > most;
+        // Permuted ends of halves always go so, which have both halves' points beside one another.
+        let halves = self.permutations > 0.0 && self.cluster > 1;
+        let piecewise = halves || (!stays && ends(flat) > most);
         let lean = lean.max(ends(if piecewise { PIECE } else { flat }));
         let registers = if stays { full } else { lean };
         let shared_bytes = ((self.elements + self.aside + self.staged) * self.bytes) as u32;
@@ -194,7 +202,12 @@ impl Model<'_> {
                 Some(1) => LONG_PRIMES_BESIDE,
                 Some(_) => ((self.convolution_length(threads) - LONG_CODE[0]) / LONG_CODE[1]).exp(),
             };
-        let joined = if self.cluster > 1 { JOINED } else { 0.0 };
+        let resident_warps = warps * f64::from(took.blocks);
+        let joined = match self.cluster {
+            1 => 0.0,
+            _ if permuted > 0.0 => JOINED + FOUR_WARPS * (4.0 / resident_warps).powi(2),
+            _ => JOINED,
+        };
         Some(together * (busy * self.segments + START + large + few + pieces + split + joined + self.few()))
     }
 }

@@ -105,7 +105,8 @@ impl Cut {
     /// Digits of a pass's tile and, where a cluster hands it over, its cut; `None` where the cluster cannot hold it.
     pub fn of_tile(pass: &Pass, tile: &Tile) -> Option<(Digits, Option<Self>)> {
         if halves::halved(pass) {
-            return halves::fit(pass, tile.cluster).then(|| (Digits::of(pass, tile), None));
+            let fits = halves::fit(pass, tile.cluster) && halves::hold(pass, &tile.batch);
+            return fits.then(|| (Digits::of(pass, tile), None));
         }
         if tile.cluster == 1 {
             return Some((Digits::of(pass, tile), None));

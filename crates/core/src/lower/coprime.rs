@@ -72,6 +72,11 @@ impl Lowering<'_> {
         if alone(parts).is_some() {
             return self.transform_parts(parts, 0, &places, &batch);
         }
+        if let [part] = parts
+            && part.halved()
+        {
+            return self.rader_in_halves(part, &places, &batch, &load);
+        }
         let Some((tiles, blocks)) = self.turns else {
             return self.coprime_tile(parts, &places, &batch, &load, None);
         };
@@ -96,7 +101,7 @@ impl Lowering<'_> {
     }
 
     /// Slots that a thread holds at once on the permuted ways.
-    fn pieces(&self, layout: &Layout) -> Vec<Range<u32>> {
+    pub(super) fn pieces(&self, layout: &Layout) -> Vec<Range<u32>> {
         let slots = layout.slots(&self.digits, self.threads.count);
         let piece = if self.piecewise { PIECE } else { slots.max(1) };
         (0..slots).step_by(piece as usize).map(|first| first..(first + piece).min(slots)).collect()
@@ -188,7 +193,7 @@ impl Lowering<'_> {
 
     /// The index of a slot's element, and what its repetition adds to its place. Where the table goes on in the `next`,
     /// the index may lie there.
-    fn point_and_row(
+    pub(super) fn point_and_row(
         &mut self,
         places: &Places,
         output: bool,
@@ -219,18 +224,20 @@ impl Lowering<'_> {
         self.block_array(2 * places.len as u32)
     }
 
-    /// Where a slot's element stands, or the first of its group, by a table.
+    /// Where a slot's element stands, or the first of its group, by a table, where there is one and `on` holds.
     pub(super) fn place_pointer(
         &mut self,
         table: TableKind,
         places: &Places,
         (layout, slot): (&Layout, u32),
+        on: Option<Value>,
     ) -> Pointer {
         let TableKind::Places { output, next, .. } = table else { unreachable!("it is a table of places") };
         let space = self.tile_space(places);
         let cache = self.table_cache(table);
         let table = self.space_of(Slot::Table(table));
         let exists = self.exists(layout, slot);
+        let exists = self.all_of(exists, on);
         let (at, row) = self.point_and_row(places, output, (layout, slot), next.into());
         let index = at.thread.unwrap_or_else(|| self.b.u32(0));
         let ptr = self.b.addr(table, index);
@@ -254,7 +261,7 @@ impl Lowering<'_> {
         }
         // All places before any element: the loads of one do not wait for the other.
         let pointers: Vec<Pointer> =
-            piece.map(|slot| self.place_pointer(table, places, (layout, slot))).collect();
+            piece.map(|slot| self.place_pointer(table, places, (layout, slot), None)).collect();
         match held {
             Some(held) => {
                 for ((ptr, offset, exists), group) in pointers.into_iter().zip(held) {

@@ -55,7 +55,7 @@ impl Lowering<'_> {
             if inverse {
                 swap(&mut held);
             }
-            let place = |slot| self.place_pointer(table(false, [1, 0]), &places, (&load, slot));
+            let place = |slot| self.place_pointer(table(false, [1, 0]), &places, (&load, slot), None);
             let pointers: Vec<Pointer> = piece.clone().map(place).collect();
             for ((slot, group), pointer) in piece.zip(&held).zip(pointers) {
                 self.enter_rows((&load, slot), group, pointer, row);

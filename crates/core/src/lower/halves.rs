@@ -3,8 +3,9 @@
 //! goes back the sum of two: of the even frequencies, and of the odd ones times `exp(i pi k / M)`. Two blocks take one half each, with
 //! half of the shared memory that one block would need, and meet once, for that sum. The factors are the chirp's.
 
-use crate::kernel::{Cache, Cx, Op, Special, Value};
-use crate::pass::{CoprimePart, Method, Pass};
+use crate::codelet::comes_in_twos;
+use crate::kernel::{Cache, Cmp, Cx, Op, Special, Value};
+use crate::pass::{CoprimePart, Method, PartKind, Pass};
 
 use super::Lowering;
 use super::cluster::remote;
@@ -24,14 +25,32 @@ pub(super) fn halved(pass: &Pass) -> bool {
 /// Whether so many blocks can take a pass of one in halves: a line by itself, which reads and writes memory.
 pub(super) fn fit(pass: &Pass, cluster: u32) -> bool {
     let [axis] = &pass.axes[..] else { return false };
-    let alone = matches!(&axis.method, Method::Coprime(parts) if parts.len() == 1);
-    alone && cluster == PAIR && pass.ends.iter().all(Option::is_none) && pass.images.is_none()
+    let Method::Coprime(parts) = &axis.method else { return false };
+    let [part] = &parts[..] else { return false };
+    // Neither has results of long primes that are written as they come room for factors, nor have permuted ends for the pass's.
+    let plain = || pass.twiddle.is_none() && !part.radices.iter().any(|&radix| comes_in_twos(radix.into()));
+    let fits = part.kind == PartKind::Bluestein || plain();
+    fits && cluster == PAIR && pass.ends.iter().all(Option::is_none) && pass.images.is_none()
+}
+
+/// Whether two blocks can hold so many of each repeated dimension: of Rader's lines one.
+pub(super) fn hold(pass: &Pass, batch: &[u64]) -> bool {
+    let mut parts = pass.axes.iter().flat_map(|axis| axis.method.in_place());
+    parts.all(|part| part.kind != PartKind::Rader) || batch.iter().all(|&count| count == 1)
 }
 
 impl Lowering<'_> {
     /// Which half is this block's: 0 for the even frequencies, 1 for the odd ones.
-    fn half(&mut self) -> Value {
+    pub(super) fn half(&mut self) -> Value {
         self.b.special(Special::ClusterRank)
+    }
+
+    /// One value in the block that has the even frequencies, and another in that of the odd ones.
+    pub(super) fn of_half(&mut self, even: Cx, odd: Cx) -> Cx {
+        let half = self.half();
+        let none = self.b.u32(0);
+        let is_even = self.b.cmp(Cmp::Eq, half, none);
+        Cx { re: self.b.select(is_even, even.re, odd.re), im: self.b.select(is_even, even.im, odd.im) }
     }
 
     /// An index of a table of both halves, of which those of the odd ones are so much further. Of a whole convolution it is the index.
@@ -49,7 +68,7 @@ impl Lowering<'_> {
         if !line.part.halved() {
             return index;
         }
-        let n = line.part.n;
+        let n = line.part.end_factors(leaves).len() / 3;
         let even = self.b.add_const(index, n);
         let further = if leaves { u64::from((n as u32).wrapping_neg()) } else { n };
         self.in_half(line, even, further)
@@ -59,13 +78,8 @@ impl Lowering<'_> {
     /// threads of both.
     pub(super) fn join_halves(&mut self, step: &Step<'_>) {
         self.b.cluster_barrier();
-        let half = self.half();
-        let one = self.b.u32(1);
-        let other = self.b.sub(one, half);
         let threads = self.threads;
-        let before = self.b.mul_const(half, threads.count.into());
-        let index = self.b.add(before, threads.index);
-        self.threads = Threads { index, count: PAIR * threads.count, ..threads };
+        let other = self.as_one_block();
         let last = step.layout.slots(&self.digits, self.threads.count) - 1;
         for slot in 0..=last {
             let bounds = self.bounds(step, slot, true);
@@ -87,5 +101,16 @@ impl Lowering<'_> {
         self.threads = threads;
         // Neither leaves while the other may still read.
         self.b.effect(Op::ClusterWait, &[]);
+    }
+
+    /// Counts the threads of both blocks as those of one, and gives the number of the other block.
+    pub(super) fn as_one_block(&mut self) -> Value {
+        let half = self.half();
+        let one = self.b.u32(1);
+        let other = self.b.sub(one, half);
+        let before = self.b.mul_const(half, self.threads.count.into());
+        let index = self.b.add(before, self.threads.index);
+        self.threads = Threads { index, count: PAIR * self.threads.count, ..self.threads };
+        other
     }
 }

@@ -76,7 +76,10 @@ impl Lowering<'_> {
             }
             self.each_group(&step);
             if leaves && line.part.halved() {
-                self.join_halves(&step);
+                match line.direct {
+                    true => self.join_halves(&step),
+                    false => self.exchange_halves(&step),
+                }
             }
         }
         self.digits = digits;
@@ -115,6 +118,10 @@ impl Lowering<'_> {
     /// more turns so, and where there would be registers for few threads.
     fn together(&self, step: &Step<'_>) -> u32 {
         let (layout, threads) = (&step.layout, self.threads.count);
+        if step.line.part.halved() && !step.line.direct && self.real == Type::F64 {
+            // Long permuted ends leave doubles no room for a second group: 5 of 26 lengths spilled up to 160 bytes.
+            return 1;
+        }
         let (size, most) = match layout.order.last() {
             Some(&row) if row >= step.line.stages() => (self.digits.all[row].size, FACTORS),
             // The product in the middle is with another factor for each.
@@ -211,7 +218,7 @@ impl Lowering<'_> {
             }
             _ => self.take_shared(step, slot, bounds.as_deref()),
         };
-        let factors = match bounds.filter(|_| line.padded()) {
+        let factors = match bounds.filter(|_| line.part.weighted()) {
             Some(bounds) => self.chirp(step, slot, &bounds, false),
             None => vec![None; x.len()],
         };
@@ -221,7 +228,7 @@ impl Lowering<'_> {
     fn put(&mut self, step: &Step<'_>, slot: u32, mut x: Vec<Cx>) {
         let line = step.line;
         let bounds = step.leaves.then(|| self.bounds(step, slot, true));
-        if let Some(bounds) = bounds.as_ref().filter(|_| line.padded()) {
+        if let Some(bounds) = bounds.as_ref().filter(|_| line.part.weighted()) {
             let factors = self.chirp(step, slot, bounds, true);
             self.multiply(&mut x, &factors);
         }
@@ -359,8 +366,13 @@ impl Lowering<'_> {
         let (ptr, base) = self.shared_pointer(step.space, &step.layout, slot, &rows);
         let offset = (base + 2 * line.first) as i32;
         let point = self.b.load(ptr, offset, 2, Cache::Default, Some(own));
-        let point = Cx { re: point[0], im: point[1] };
-        let sum = self.b.cadd(point, sum);
+        let mut point = Cx { re: point[0], im: point[1] };
+        let mut sum = self.b.cadd(point, sum);
+        if line.part.halved() {
+            // The sum of all points is that of the even half alone.
+            let zero = self.b.float(self.real, 0.0);
+            [point, sum] = [point, sum].map(|x| self.of_half(x, Cx { re: zero, im: zero }));
+        }
         self.b.store(ptr, offset, &[sum.re, sum.im], Cache::Default, Some(own));
         point
     }

@@ -178,7 +178,11 @@ impl<'a> Line<'a> {
         let n = self.part.chirp.unwrap_or(self.part.n);
         match self.part.kind {
             PartKind::Rader => {
-                TableKind::RaderSpectrum { p: self.part.n, radices: self.part.table_radices() }
+                let (p, radices) = (self.part.n, self.part.table_radices());
+                match self.part.halved() {
+                    true => TableKind::RaderSpectrumOfHalves { p, radices },
+                    false => TableKind::RaderSpectrum { p, radices },
+                }
             }
             PartKind::Middle => {
                 let (m, radices) =

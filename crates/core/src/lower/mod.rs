@@ -28,6 +28,7 @@ mod order;
 pub(crate) mod places;
 mod pointwise;
 mod prefetch;
+mod rader_halves;
 mod step;
 pub(crate) mod stored;
 pub mod tile;

@@ -27,7 +27,7 @@ impl Lowering<'_> {
     /// its points as well.
     pub(super) fn group_in_twos(&mut self, step: &Step<'_>, slot: u32) -> bool {
         let radix = step.layout.registers(&self.digits);
-        let plain = !step.line.padded() && step.ends.is_none() && step.work != Work::Turn;
+        let plain = !step.line.part.weighted() && step.ends.is_none() && step.work != Work::Turn;
         if !plain || !codelet::comes_in_twos(radix.into()) {
             return false;
         }

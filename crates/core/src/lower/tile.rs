@@ -172,7 +172,8 @@ pub fn assess(pass: &Pass, tile: &Tile, limits: &Limits) -> Option<Choice> {
 fn most_points(pass: &Pass, limits: &Limits) -> u64 {
     let alone =
         |axis: &Axis| matches!(&axis.method, Method::Coprime(parts) if places::alone(parts).is_some());
-    let most = if pass.axes.iter().any(alone) { max_convolution } else { max_points };
+    let in_place = pass.axes.iter().any(alone) || halves::halved(pass);
+    let most = if in_place { max_convolution } else { max_points };
     most(limits, pass.precision)
 }
 

@@ -104,6 +104,8 @@ impl Lowering<'_> {
     pub(super) fn table_cache(&self, kind: TableKind) -> Cache {
         match kind {
             TableKind::RaderSpectrum { .. }
+            | TableKind::RaderSpectrumOfHalves { .. }
+            | TableKind::RootsOfHalves { .. }
             | TableKind::ChirpSpectrum { .. }
             | TableKind::SpectrumOfHalves { .. }
             | TableKind::ChirpOfHalves { .. }

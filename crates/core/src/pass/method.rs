@@ -78,13 +78,22 @@ pub enum PartKind {
 impl CoprimePart {
     /// Points that it takes on the chip.
     pub fn room(&self) -> u64 {
-        (self.points() * self.blocks()).max(self.n)
+        if self.halved() { 2 * self.points() } else { self.points().max(self.n) }
     }
 
-    /// Whether its stages transform half of what it is padded to, twice: the even frequencies and the odd ones
+    /// Whether its stages transform half of what it convolves, twice: the even frequencies and the odd ones
     /// (`lower/halves.rs`).
     pub fn halved(&self) -> bool {
-        self.kind == PartKind::Bluestein && self.band.is_none() && self.points() < least_padded(self.n)
+        match self.kind {
+            PartKind::Bluestein => self.band.is_none() && self.points() < least_padded(self.n),
+            PartKind::Rader => self.points() < self.n - 1,
+            PartKind::MixedRadix | PartKind::Middle | PartKind::Filter => false,
+        }
+    }
+
+    /// Whether its points are multiplied by factors on the way in, and out.
+    pub fn weighted(&self) -> bool {
+        self.kind == PartKind::Bluestein || self.halved()
     }
 
     /// Blocks that hold it, each the points that its stages transform.
@@ -104,6 +113,7 @@ impl CoprimePart {
         match self.band {
             Some(band) if leaves => TableKind::BandOut { band },
             Some(band) => TableKind::BandIn { band },
+            None if self.kind == PartKind::Rader => TableKind::RootsOfHalves { p: self.n },
             None if self.halved() => TableKind::ChirpOfHalves { n: self.n, m: self.points() },
             None => TableKind::Chirp { n: self.n },
         }

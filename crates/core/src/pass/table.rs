@@ -118,6 +118,20 @@ pub enum TableKind {
         /// Radix of each stage; unused ones are 1.
         radices: [u8; MAX_STAGES],
     },
+    /// The even frequencies of the transform of which [`TableKind::RaderSpectrum`] is, and the odd ones, each in its order.
+    RaderSpectrumOfHalves {
+        /// The prime.
+        p: u64,
+        /// Radix of each stage, which transform half as many points; unused ones are 1.
+        radices: [u8; MAX_STAGES],
+    },
+    /// `exp(i pi k / h)`, 1, and `exp(-i pi k / h)` for k below `h = (p - 1) / 2`, one after the other: what the odd frequencies in
+    /// Rader's order are multiplied by on the way out, the even ones both ways, the odd ones on the way in. Negative where of the two
+    /// indices whose powers are h apart the larger one comes first.
+    RootsOfHalves {
+        /// The prime.
+        p: u64,
+    },
     /// Where each index of a length of coprime parts stands on the chip: an integer each.
     Places {
         /// The parts; unused ones have length 1.
@@ -190,11 +204,12 @@ impl TableKind {
             Self::Chirp { n } => n,
             Self::ChirpOfHalves { n, .. } => 3 * n,
             Self::SpectrumOfHalves { m, .. } => 2 * m,
+            Self::RootsOfHalves { p } => p / 2 * 3,
             Self::BandIn { band } => band.samples,
             Self::BandOut { band } => band.points,
             Self::ChirpSpectrum { m, .. } | Self::ChirpRows { m, .. } => m,
             Self::BandSpectrum { m, .. } | Self::BandRows { m, .. } => m,
-            Self::RaderSpectrum { p, .. } => p - 1,
+            Self::RaderSpectrum { p, .. } | Self::RaderSpectrumOfHalves { p, .. } => p - 1,
             Self::Places { parts, rows, next, .. } => {
                 let points = parts.iter().map(|part| part.n).product::<u64>() * u64::from(rows[0]);
                 points * if next > 0 { 2 } else { 1 }

@@ -92,10 +92,12 @@ pub fn rader(x: &[Complex<f64>], p: u64, inner: &Plan) -> Vec<Complex<f64>> {
     let order = powers.len();
     let turned: Vec<_> = powers.iter().map(|&j| x[j as usize]).collect();
     let filter: Vec<_> = (0..order).map(|q| root(powers[(order - q) % order], p)).collect();
+    let halved = inner.len() < p - 1;
+    let forward = |x: &[Complex<f64>]| if halved { in_halves(x, inner) } else { inner.evaluate(x) };
     let product: Vec<_> =
-        inner.evaluate(&turned).iter().zip(inner.evaluate(&filter)).map(|(a, b)| (a * b).conj()).collect();
+        forward(&turned).iter().zip(forward(&filter)).map(|(a, b)| (a * b).conj()).collect();
     let mut out = vec![x.iter().sum(); p as usize];
-    for (t, y) in inner.evaluate(&product).into_iter().enumerate() {
+    for (t, y) in forward(&product).into_iter().enumerate() {
         out[powers[(order - t) % order] as usize] = x[0] + y.conj() / order as f64;
     }
     out

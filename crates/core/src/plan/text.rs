@@ -58,8 +58,10 @@ pub enum ParsePlanError {
         /// Least length that works.
         least: u64,
     },
-    /// Rader's method asks for a prime and a transform of one point less.
-    #[error("rader {p} over {inner} points: it takes a prime and a transform of one point less")]
+    /// Rader's method asks for a prime and a transform of one point less, or of half of that.
+    #[error(
+        "rader {p} over {inner} points: it takes a prime and a transform of one point less, or of half of that"
+    )]
     NotRader {
         /// What should be the prime.
         p: u64,
@@ -266,7 +268,7 @@ impl<'a> Parser<'a> {
                 self.at += word.len();
                 let p = self.number::<u64>()?;
                 let inner = Box::new(self.plan()?);
-                if !factor::is_prime(p) || inner.len() != p - 1 {
+                if !factor::is_prime(p) || ![1, 2].iter().any(|parts| parts * inner.len() == p - 1) {
                     return Err(ParsePlanError::NotRader { p, inner: inner.len() });
                 }
                 Plan::Rader { p, inner }

@@ -5,8 +5,8 @@ use crate::planner::Planner;
 use crate::solve;
 
 /// Whether a plan is what a solver offers but for what the scheduler may change to suit a pass: the order of stages, for a
-/// cluster to share, and the stages of the parts of a dimension. What a chirp is padded to on the chip is free: solvers offer
-/// only what promises to be cheap.
+/// cluster to share, and the stages of the parts of a dimension. What a chirp is padded to on the chip is free, and so are
+/// halves of Rader's convolution: solvers offer only what promises to be cheap.
 pub(super) fn alike(offer: &Plan, plan: &Plan, planner: &Planner<'_>) -> bool {
     match (offer, plan) {
         (Plan::Split(offered), Plan::Split(parts)) => {
@@ -19,6 +19,9 @@ pub(super) fn alike(offer: &Plan, plan: &Plan, planner: &Planner<'_>) -> bool {
         (Plan::Bluestein { n, inner: offer }, Plan::Bluestein { n: own, inner }) => {
             let on_chip = [offer, inner].into_iter().all(|plan| matches!(**plan, Plan::MixedRadix(_)));
             n == own && (on_chip || alike(offer, inner, planner))
+        }
+        (Plan::Rader { p, inner: offer }, Plan::Rader { p: own, inner }) if inner.len() < offer.len() => {
+            p == own && matches!(**inner, Plan::MixedRadix(_))
         }
         (Plan::Decimated { radix, rows: offer }, Plan::Decimated { radix: own, rows }) => {
             radix == own && alike(offer, rows, planner)

@@ -50,6 +50,7 @@ pub const SOLVERS: &[&dyn Solver] = &[
     &decimated::Decimated,
     &bluestein::Bluestein,
     &bluestein::HalvedBluestein,
+    &rader::HalvedRader,
     &bluestein::LongBluestein,
 ];
 

@@ -5,7 +5,7 @@ use crate::math::factor;
 use crate::plan::Plan;
 use crate::planner::Planner;
 
-use super::{Solver, falling};
+use super::{Solver, bluestein, falling, padding};
 
 /// Primes whose predecessor has only small factors.
 pub struct Rader;
@@ -24,6 +24,31 @@ impl Solver for Rader {
             .stages(n - 1, 0)
             .into_iter()
             .map(falling)
+            .map(|inner| Plan::Rader { p: n, inner: Box::new(inner) })
+            .collect()
+    }
+}
+
+/// The same in two halves, each by a block, of what fills a block's multiprocessor or more.
+pub struct HalvedRader;
+
+impl Solver for HalvedRader {
+    fn name(&self) -> &'static str {
+        "halved-rader"
+    }
+
+    /// They are for complex lines by themselves.
+    fn on_chip(&self) -> bool {
+        false
+    }
+
+    fn plans(&self, n: u64, planner: &Planner<'_>) -> Vec<Plan> {
+        let (half, most) = (n / 2, planner.max_convolution());
+        let pairs = planner.line_clusters().next() == Some(2);
+        if !pairs || n <= most / 2 || half >= most || !factor::is_prime(n) {
+            return Vec::new();
+        }
+        bluestein::halves(padding::stages_of(half))
             .map(|inner| Plan::Rader { p: n, inner: Box::new(inner) })
             .collect()
     }
