@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Case, packed, rows};
+use common::{C64, Case, error, packed, random, rows, run};
 use warpfft_core::compile;
 use warpfft_core::kernel::Op;
 use warpfft_core::kernel::simulate::Report;
@@ -13,6 +13,7 @@ use warpfft_core::plan::Plan;
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem, Storage};
 use warpfft_core::program::{Compiled, Program};
 use warpfft_core::recipe::Recipe;
+use warpfft_core::request::Fft;
 use warpfft_core::target::Limits;
 
 /// Runs a problem on random data; gives the cluster of each launch and what the simulator counted.
@@ -86,11 +87,11 @@ fn rows_by_numbers_of_blocks_that_are_no_powers_of_two() {
 fn errors_stay_near_those_of_rustfft() {
     for n in [1 << 14, 1 << 15, 1 << 16, 1 << 17] {
         let problem = rows(n, 1, Precision::F32);
-        let input = common::random(n as usize, Precision::F32);
+        let input = random(n as usize, Precision::F32);
         let program = compile(&problem, &Limits::h200()).expect("it has a plan");
-        let (got, _) = common::run(&program, &Limits::h200(), &input, &input).expect("it runs");
+        let (got, _) = run(&program, &Limits::h200(), &input, &input).expect("it runs");
         let want = common::reference(&problem, &input, &input);
-        let (ours, theirs) = (common::error(&got, &want), common::rustfft_error(n, &input, &want));
+        let (ours, theirs) = (error(&got, &want), common::rustfft_error(n, &input, &want));
         println!("{n}: error {ours:.2e}, rustfft {theirs:.2e}");
         assert!(ours < 1.5 * theirs, "length {n}: {ours:.2e} against {theirs:.2e}");
     }
@@ -418,6 +419,23 @@ fn primes_in_halves() {
     }
     // More than one piece for each thread.
     check_in_halves("(rader 211 (mixed-radix 7 5 3))", (3, 1), &base(211, Precision::F64));
+}
+
+/// Functions see the same point in halves as in a whole.
+#[test]
+fn functions_of_primes_in_halves() {
+    let fft = Fft::new([521]).batch(5).on_load(|x, at| x * (at.axis(0) + 1.0));
+    let problem =
+        fft.on_store(|x, at| x * (at.axis(0) * 0.25 + at.batch(0))).build().expect("it is possible");
+    let input = random(problem.input_span().end as usize, problem.precision);
+    let output = |limits: &Limits, cluster: u32| {
+        let program = compile(&problem, limits).expect("it compiles");
+        assert!(program.kernels.iter().all(|kernel| kernel.cluster == cluster));
+        run(&program, limits, &input, &vec![C64::default(); input.len()]).expect("it runs").0
+    };
+    let pairs = Limits { shared_bytes: 4096, max_threads: 64, multiprocessors: 6, ..Limits::h200() };
+    let error = error(&output(&pairs, 2), &output(&Limits::h200(), 1));
+    assert!(error < 2e-6, "{error:.2e}");
 }
 
 /// What one block cannot convolve is in halves where there are lines enough, and in several passes where there are few; with folds,
