@@ -48,8 +48,13 @@ impl Solver for HalvedRader {
         if !pairs || n <= most / 2 || half >= most || !factor::is_prime(n) {
             return Vec::new();
         }
-        bluestein::halves(padding::stages_of(half))
-            .map(|inner| Plan::Rader { p: n, inner: Box::new(inner) })
-            .collect()
+        let inner = bluestein::halves(padding::stages_of(half)).filter(begins_long);
+        inner.map(|inner| Plan::Rader { p: n, inner: Box::new(inner) }).collect()
     }
+}
+
+/// Whether the first stage's groups are of some points: halves change hands by these. In doubles, on an H200, 18433 points took 5.2 copies
+/// as 4 16 12 12 and 4.4 as 16 12 12 4, 12289 4.3 as 2 16 16 12 and 3.2 as 16 16 12 2, but 13721 3.6 as 5 14 14 7 and 4.0 as 14 14 7 5.
+fn begins_long(stages: &Plan) -> bool {
+    matches!(stages, Plan::MixedRadix(radices) if radices.first().is_some_and(|&first| first >= 5))
 }
