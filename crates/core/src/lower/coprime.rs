@@ -193,7 +193,7 @@ impl Lowering<'_> {
 
     /// The index of a slot's element, and what its repetition adds to its place. Where the table goes on in the `next`,
     /// the index may lie there.
-    pub(super) fn point_and_row(
+    fn point_and_row(
         &mut self,
         places: &Places,
         output: bool,

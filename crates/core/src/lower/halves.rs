@@ -27,7 +27,7 @@ pub(super) fn fit(pass: &Pass, cluster: u32) -> bool {
     let [axis] = &pass.axes[..] else { return false };
     let Method::Coprime(parts) = &axis.method else { return false };
     let [part] = &parts[..] else { return false };
-    // Neither has results of long primes that are written as they come room for factors, nor have permuted ends for the pass's.
+    // Rader's have no room for factors where results of long primes are written as they come, and none for the pass's twiddles.
     let plain = || pass.twiddle.is_none() && !part.radices.iter().any(|&radix| comes_in_twos(radix.into()));
     let fits = part.kind == PartKind::Bluestein || plain();
     fits && cluster == PAIR && pass.ends.iter().all(Option::is_none) && pass.images.is_none()
