@@ -421,6 +421,25 @@ fn primes_in_halves() {
     check_in_halves("(rader 211 (mixed-radix 7 5 3))", (3, 1), &base(211, Precision::F64));
 }
 
+/// Threads that spell another digit than the fastest, for the sake of banks, would read a factor each from a sector of its own: 33601
+/// points took 6.6 copies so.
+#[test]
+fn factors_of_halves_are_read_in_order() {
+    let limits = Limits::h200();
+    for (n, radices, threads, precision) in
+        [(10_753, "12 28 16", 150, Precision::F64), (33_601, "28 25 24", 350, Precision::F32)]
+    {
+        let problem = rows(n, 2, precision);
+        let plan: Plan = format!("(rader {n} (mixed-radix {radices}))").parse().expect("a plan");
+        let tile = Tile::new(threads, 2, vec![1]);
+        let recipe = Recipe { plans: vec![plan], tiles: vec![tile], within: None, fused: Vec::new() };
+        let compiled = Compiled::by(&recipe, &problem, &limits).expect("it fits");
+        let report = Case::new(&problem).check(&compiled.program, &limits, &format!("{n} by {radices}"));
+        let read = report.global_sectors_read as f64 / report.minimal_sectors_read as f64;
+        assert!(read < 1.75, "{n} by {radices}: {read:.2} of the sectors of points and tables");
+    }
+}
+
 /// Functions see the same point in halves as in a whole.
 #[test]
 fn functions_of_primes_in_halves() {

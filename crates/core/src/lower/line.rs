@@ -117,11 +117,14 @@ impl<'a> Line<'a> {
         Layout { register: Some(stage), order, block: None, pair: None }
     }
 
-    /// Whether neighbouring threads may spell a digit at a stage. None but the default's where global memory is touched;
-    /// none of the part's own where a spectrum is, which is the same in every row.
+    /// Whether neighbouring threads may spell a digit at a stage. None but the default's where global memory is touched, or the factors
+    /// of halves in Rader's order; none of the part's own where a spectrum is, which is the same in every row.
     pub fn may_lead(&self, digit: usize, stage: usize) -> bool {
         let (last, own) = (stage + 1 == self.stages(), digit < self.stages());
-        let touches = self.direct && (stage == 0 || (last && !self.padded()));
+        let touches = match self.direct {
+            true => stage == 0 || (last && !self.padded()),
+            false => stage == 0 && self.part.kind == PartKind::Rader && self.part.halved(),
+        };
         !(touches || (last && own && self.convolves()))
     }
 
