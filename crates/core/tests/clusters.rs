@@ -2,18 +2,15 @@
 
 mod common;
 
-use common::{C64, Case, error, packed, random, rows, run};
+use common::{Case, packed, rows};
 use warpfft_core::compile;
 use warpfft_core::kernel::Op;
 use warpfft_core::kernel::simulate::Report;
 use warpfft_core::lower;
 use warpfft_core::lower::tile::Tile;
 use warpfft_core::pass::{Array, Axis, Method, Operand, Pass, PassDim};
-use warpfft_core::plan::Plan;
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem, Storage};
-use warpfft_core::program::{Compiled, Program};
-use warpfft_core::recipe::Recipe;
-use warpfft_core::request::Fft;
+use warpfft_core::program::Program;
 use warpfft_core::target::Limits;
 
 /// Runs a problem on random data; gives the cluster of each launch and what the simulator counted.
@@ -87,11 +84,11 @@ fn rows_by_numbers_of_blocks_that_are_no_powers_of_two() {
 fn errors_stay_near_those_of_rustfft() {
     for n in [1 << 14, 1 << 15, 1 << 16, 1 << 17] {
         let problem = rows(n, 1, Precision::F32);
-        let input = random(n as usize, Precision::F32);
+        let input = common::random(n as usize, Precision::F32);
         let program = compile(&problem, &Limits::h200()).expect("it has a plan");
-        let (got, _) = run(&program, &Limits::h200(), &input, &input).expect("it runs");
+        let (got, _) = common::run(&program, &Limits::h200(), &input, &input).expect("it runs");
         let want = common::reference(&problem, &input, &input);
-        let (ours, theirs) = (error(&got, &want), common::rustfft_error(n, &input, &want));
+        let (ours, theirs) = (common::error(&got, &want), common::rustfft_error(n, &input, &want));
         println!("{n}: error {ours:.2e}, rustfft {theirs:.2e}");
         assert!(ours < 1.5 * theirs, "length {n}: {ours:.2e} against {theirs:.2e}");
     }
@@ -335,163 +332,5 @@ fn slabs_of_later_blocks_are_asked_for() {
             let gaps = Problem { batch: vec![Dim::new(21, 260, 256)], ..rows(256, 21, precision) };
             assert!(!prefetches(&forced(&gaps, radices, &tile, &limits)));
         }
-    }
-}
-
-/// Convolutions of which two blocks transform half each: of various stages, both ways, in various layouts.
-#[test]
-fn convolutions_in_halves() {
-    let base = |n, precision| rows(n, 3, precision);
-    let mut cases = vec![];
-    for (n, radices, threads, precision) in [
-        (37, "8 5", 5, Precision::F32),
-        (67, "9 8", 9, Precision::F32),
-        (127, "16 8", 8, Precision::F32),
-        (131, "12 11", 11, Precision::F64),
-        (211, "6 6 6", 18, Precision::F32),
-        (509, "8 8 8", 64, Precision::F32),
-        (1009, "16 8 8", 32, Precision::F64),
-        (1013, "13 13 6", 26, Precision::F64),
-    ] {
-        for direction in [Direction::Forward, Direction::Inverse] {
-            cases.push((n, radices, threads, 1, Problem { direction, ..base(n, precision) }));
-        }
-    }
-    // Columns, in place, another form.
-    let columns = Problem {
-        transform: vec![Dim::new(131, 3, 3)],
-        batch: vec![Dim::new(3, 1, 1)],
-        ..rows(131, 1, Precision::F32)
-    };
-    let planar = Problem { input: Format::Planar, output: Format::Planar, ..base(131, Precision::F32) };
-    let in_place = Problem { placement: Placement::InPlace, scale: 0.5, ..base(131, Precision::F32) };
-    for problem in [columns, planar, in_place] {
-        cases.push((131, "12 11", 12, 1, problem));
-    }
-    // Two lines in a tile, of which the last is there in part; more turns than one for each thread of both blocks.
-    cases.push((67, "9 8", 18, 2, base(67, Precision::F32)));
-    cases.push((127, "16 8", 3, 2, base(127, Precision::F64)));
-    for (n, radices, threads, held, problem) in cases {
-        check_in_halves(&format!("(bluestein {n} (mixed-radix {radices}))"), (threads, held), &problem);
-    }
-}
-
-/// One line, or several, that two blocks transform by a plan.
-fn check_in_halves(plan: &str, (threads, held): (u32, u64), problem: &Problem) {
-    let limits = Limits::h200();
-    let what = format!("{plan} by {threads} threads: {problem:?}");
-    let tile = Tile::new(threads, 2, vec![held]);
-    let plan: Plan = plan.parse().expect("a plan");
-    let recipe = Recipe { plans: vec![plan], tiles: vec![tile], within: None, fused: Vec::new() };
-    let compiled = Compiled::by(&recipe, problem, &limits).unwrap_or_else(|e| panic!("{what}: {e}"));
-    assert_eq!(compiled.program.launches.len(), 1, "{what}");
-    Case::new(problem).check(&compiled.program, &limits, &what);
-}
-
-/// The same of primes in Rader's order.
-#[test]
-fn primes_in_halves() {
-    let base = |n, precision| rows(n, 3, precision);
-    for (n, radices, threads, precision) in [
-        (37, "6 3", 3, Precision::F32),
-        (67, "11 3", 3, Precision::F32),
-        (127, "9 7", 9, Precision::F64),
-        (131, "13 5", 5, Precision::F32),
-        (211, "7 5 3", 15, Precision::F64),
-        (521, "13 5 4", 20, Precision::F32),
-        (1009, "9 8 7", 72, Precision::F64),
-    ] {
-        let plan = format!("(rader {n} (mixed-radix {radices}))");
-        for direction in [Direction::Forward, Direction::Inverse] {
-            check_in_halves(&plan, (threads, 1), &Problem { direction, ..base(n, precision) });
-        }
-    }
-    let columns = Problem {
-        transform: vec![Dim::new(131, 3, 3)],
-        batch: vec![Dim::new(3, 1, 1)],
-        ..rows(131, 1, Precision::F32)
-    };
-    let planar = Problem { input: Format::Planar, output: Format::Planar, ..base(131, Precision::F32) };
-    let in_place = Problem { placement: Placement::InPlace, scale: 0.5, ..base(131, Precision::F32) };
-    let pairs = base(131, Precision::DoubleSingle);
-    for problem in [columns, planar, in_place, pairs] {
-        check_in_halves("(rader 131 (mixed-radix 13 5))", (13, 1), &problem);
-    }
-    // More than one piece for each thread.
-    check_in_halves("(rader 211 (mixed-radix 7 5 3))", (3, 1), &base(211, Precision::F64));
-}
-
-/// Threads that spell another digit than the fastest, for the sake of banks, would read a factor each from a sector of its own: 33601
-/// points took 6.6 copies so.
-#[test]
-fn factors_of_halves_are_read_in_order() {
-    let limits = Limits::h200();
-    for (n, radices, threads, precision) in
-        [(10_753, "12 28 16", 150, Precision::F64), (33_601, "28 25 24", 350, Precision::F32)]
-    {
-        let problem = rows(n, 2, precision);
-        let plan: Plan = format!("(rader {n} (mixed-radix {radices}))").parse().expect("a plan");
-        let tile = Tile::new(threads, 2, vec![1]);
-        let recipe = Recipe { plans: vec![plan], tiles: vec![tile], within: None, fused: Vec::new() };
-        let compiled = Compiled::by(&recipe, &problem, &limits).expect("it fits");
-        let report = Case::new(&problem).check(&compiled.program, &limits, &format!("{n} by {radices}"));
-        let read = report.global_sectors_read as f64 / report.minimal_sectors_read as f64;
-        assert!(read < 1.75, "{n} by {radices}: {read:.2} of the sectors of points and tables");
-    }
-}
-
-/// Functions see the same point in halves as in a whole.
-#[test]
-fn functions_of_primes_in_halves() {
-    let fft = Fft::new([521]).batch(5).on_load(|x, at| x * (at.axis(0) + 1.0));
-    let problem =
-        fft.on_store(|x, at| x * (at.axis(0) * 0.25 + at.batch(0))).build().expect("it is possible");
-    let input = random(problem.input_span().end as usize, problem.precision);
-    let output = |limits: &Limits, cluster: u32| {
-        let program = compile(&problem, limits).expect("it compiles");
-        assert!(program.kernels.iter().all(|kernel| kernel.cluster == cluster));
-        run(&program, limits, &input, &vec![C64::default(); input.len()]).expect("it runs").0
-    };
-    let pairs = Limits { shared_bytes: 4096, max_threads: 64, multiprocessors: 6, ..Limits::h200() };
-    let error = error(&output(&pairs, 2), &output(&Limits::h200(), 1));
-    assert!(error < 2e-6, "{error:.2e}");
-}
-
-/// What one block cannot convolve is in halves where there are lines enough, and in several passes where there are few; with folds,
-/// or where it shares a pass, it is in passes too.
-#[test]
-fn long_convolutions_are_planned_in_halves() {
-    let limits = Limits { shared_bytes: 4096, max_threads: 64, multiprocessors: 6, ..Limits::h200() };
-    for (n, batch, precision, launches) in [
-        (347, 5, Precision::F32, 1),
-        (347, 2, Precision::F32, 3),
-        (503, 3, Precision::F32, 1),
-        (563, 5, Precision::F32, 3),
-        (227, 3, Precision::F64, 1),
-        (263, 3, Precision::F64, 3),
-        (227, 3, Precision::DoubleSingle, 1),
-        // In Rader's order, up to twice as far.
-        (521, 5, Precision::F32, 1),
-        (521, 2, Precision::F32, 3),
-        (1021, 3, Precision::F32, 1),
-        (1031, 3, Precision::F32, 3),
-        (337, 3, Precision::F64, 1),
-    ] {
-        let what = format!("{batch} of {n} in {precision}");
-        let (clusters, _) = check(&rows(n, batch, precision), &limits, &what);
-        assert_eq!(clusters.len(), launches, "{what}");
-        assert_eq!(clusters[0], if launches == 1 { 2 } else { 1 }, "{what}");
-    }
-    // Coprime parts that a block holds are not.
-    let parts =
-        Compiled::of(&rows(16_383, 4096, Precision::F32), &Limits::h200()).expect("it is possible").parts;
-    assert_eq!(parts.iter().map(|part| part.tile.cluster).collect::<Vec<_>>(), [1]);
-    for problem in [
-        packed(&[347, 3], 2, Precision::F32),
-        packed(&[3, 347], 2, Precision::F32),
-        Problem { placement: Placement::InPlace, ..rows(347, 5, Precision::F32) },
-        Problem { input: Format::Planar, direction: Direction::Inverse, ..rows(347, 5, Precision::F32) },
-    ] {
-        check(&problem, &limits, &format!("{problem:?}"));
     }
 }
