@@ -187,6 +187,9 @@ mod tests {
         assert_eq!(short, Err(ParsePlanError::TooShort { n: 37, inner: 36, least: 37 }));
         let odd = "(rader 37 (mixed-radix 7 5))".parse::<Plan>();
         assert_eq!(odd, Err(ParsePlanError::NotRader { p: 37, inner: 35 }));
+        // Twice as many points are more than a number holds.
+        let long = "(rader 37 (mixed-radix 4294967295 4294967295))".parse::<Plan>();
+        assert!(matches!(long, Err(ParsePlanError::NotRader { p: 37, .. })), "{long:?}");
         let shared = "(prime-factor (mixed-radix 6) (mixed-radix 9))".parse::<Plan>();
         assert_eq!(shared, Err(ParsePlanError::NotCoprime { a: 6, b: 9 }));
         let long = "(split (mixed-radix 8) (mixed-radix 4294967295 4294967295 4294967295))".parse::<Plan>();

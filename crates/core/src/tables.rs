@@ -99,14 +99,14 @@ fn roots_of_halves(p: u64) -> Vec<(f64, f64)> {
             (0..half).map(|k| twiddle::root(k * by % (2 * half), 2 * half)).collect();
         // Which of the two points at a place comes first there, the stages want; which has the lower index, the ends know.
         let logs = (1..=half).map(|index| turned(logs[index as usize]));
-        for log in logs.filter(|&log| by > 0 && log >= half) {
+        for log in logs.filter(|&log| log >= half) {
             let (re, im) = roots[(log - half) as usize];
             roots[(log - half) as usize] = (-re, -im);
         }
         roots
     };
     let back = |log: u64| (2 * half - log) % (2 * half);
-    [part(2 * half - 1, &back), part(0, &back), part(1, &|log| log)].concat()
+    [part(2 * half - 1, &back), vec![(1.0, 0.0); half as usize], part(1, &|log| log)].concat()
 }
 
 /// A spectrum with frequency 0 at `centre`.

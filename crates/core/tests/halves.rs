@@ -2,8 +2,10 @@
 
 mod common;
 
+use common::limits::pairs;
 use common::{C64, Case, error, packed, random, rows, run};
 use warpfft_core::compile;
+use warpfft_core::error::Error;
 use warpfft_core::lower::tile::Tile;
 use warpfft_core::plan::Plan;
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
@@ -33,11 +35,6 @@ fn by_pairs(plan: &str, (threads, held): (u32, u64), problem: &Problem) -> Compi
     let recipe = Recipe { plans: vec![plan], tiles: vec![tile], within: None, fused: Vec::new() };
     let compiled = Compiled::by(&recipe, problem, &Limits::h200());
     compiled.unwrap_or_else(|error| panic!("{error}: {problem:?}"))
-}
-
-/// A device of which two blocks hold some hundred points.
-fn small() -> Limits {
-    Limits { shared_bytes: 4096, max_threads: 64, multiprocessors: 6, ..Limits::h200() }
 }
 
 /// Convolutions of which two blocks transform half each: of various stages, both ways, in various layouts.
@@ -82,6 +79,7 @@ fn check_in_halves(plan: &str, tile: (u32, u64), problem: &Problem) {
 fn primes_in_halves() {
     let base = |n, precision| rows(n, 3, precision);
     for (n, radices, threads, precision) in [
+        (37, "18", 1, Precision::F32),
         (37, "6 3", 3, Precision::F32),
         (67, "11 3", 3, Precision::F32),
         (127, "9 7", 9, Precision::F64),
@@ -101,6 +99,25 @@ fn primes_in_halves() {
     }
     // More than one piece for each thread.
     check_in_halves("(rader 211 (mixed-radix 7 5 3))", (3, 1), &base(211, Precision::F64));
+}
+
+/// Beside other parts, below a codelet, of long primes or of several lines, there are no halves: such a recipe is refused.
+#[test]
+fn halves_of_what_is_no_line_by_itself_are_refused() {
+    for (n, plan, held) in [
+        (111, "(decimated 3 (rader 37 (mixed-radix 6 3)))", 1),
+        (111, "(prime-factor (rader 37 (mixed-radix 6 3)) (mixed-radix 3))", 1),
+        (83, "(rader 83 (mixed-radix 41))", 1),
+        (67, "(rader 67 (mixed-radix 11 3))", 2),
+    ] {
+        for cluster in [1, 2, 4] {
+            let tile = Tile::new(3, cluster, vec![held]);
+            let plans = vec![plan.parse().expect("a plan")];
+            let recipe = Recipe { plans, tiles: vec![tile], within: None, fused: Vec::new() };
+            let compiled = Compiled::by(&recipe, &rows(n, 4, Precision::F32), &Limits::h200());
+            assert!(matches!(compiled, Err(Error::Recipe { .. })), "{plan} by {cluster}");
+        }
+    }
 }
 
 /// Threads that spell another digit than the fastest, for the sake of banks, would read a factor each from a sector of its own: 33601
@@ -130,7 +147,7 @@ fn functions_of_primes_in_halves() {
         assert!(program.kernels.iter().all(|kernel| kernel.cluster == cluster));
         run(&program, limits, &input, &vec![C64::default(); input.len()]).expect("it runs").0
     };
-    let error = error(&output(&small(), 2), &output(&Limits::h200(), 1));
+    let error = error(&output(&pairs(), 2), &output(&Limits::h200(), 1));
     assert!(error < 2e-6, "{error:.2e}");
 }
 
@@ -138,7 +155,7 @@ fn functions_of_primes_in_halves() {
 /// or where it shares a pass, it is in passes too.
 #[test]
 fn long_convolutions_are_planned_in_halves() {
-    let limits = small();
+    let limits = pairs();
     for (n, batch, precision, launches) in [
         (347, 5, Precision::F32, 1),
         (347, 2, Precision::F32, 3),

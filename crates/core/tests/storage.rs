@@ -4,6 +4,7 @@
 mod common;
 mod definitions;
 
+use common::limits::pairs;
 use common::{C64, build};
 use definitions::reference;
 use warpfft_core::Error;
@@ -73,12 +74,12 @@ fn rows_of_every_length() {
 /// Primes that two blocks share.
 #[test]
 fn primes_in_halves() {
-    let pairs = Limits { shared_bytes: 4096, max_threads: 64, multiprocessors: 6, ..Limits::h200() };
+    let limits = pairs();
     for [read, written] in [[Storage::F16; 2], [Storage::Bf16, Storage::F32], [Storage::F32, Storage::F16]] {
         let problem = build(Fft::new([521]).batch(5).precision(Precision::F32).storages(read, written));
-        let program = compile(&problem, &pairs).expect("it compiles");
+        let program = compile(&problem, &limits).expect("it compiles");
         assert!(program.kernels.iter().all(|kernel| kernel.cluster == 2));
-        check(&problem, &pairs);
+        check(&problem, &limits);
     }
 }
 

@@ -63,8 +63,8 @@ const POWERS: u32 = 14;
 /// Copies that two halves add, which wait for each other and meet: 20011, 27011 and, in doubles, 10007 points took 4.4, 4.6 and 4.2
 /// on an H200, where 3.5, 3.9 and 3.2 were expected of the halves.
 const JOINED: f64 = 0.85;
-/// Copies that halves in Rader's order add where they are four warps on their multiprocessor; twice as many add a fourth. Of 150 tiles of
-/// 15 lengths in doubles, on an H200, two warps took 1.6 to 6 copies longer than was expected without it, four 0.3 to 1.2.
+/// Copies that halves in Rader's order add where they are four warps on their multiprocessor; twice as many add a fourth. By tiles of
+/// 13 lengths in doubles, on an H200: two warps took up to 6 copies longer than was expected without it, four up to 1.2.
 const FOUR_WARPS: f64 = 1.0;
 /// Room that pads take in shared memory, in parts of the tile.
 const PADS: u32 = 12;
@@ -109,7 +109,7 @@ impl Model<'_> {
         let stays = short && full <= STAYING_REGISTERS.min(file);
         // What is taken of the file leaves the assembler a margin, so that it need not spill.
         let most = limits.registers_per_thread.min(file * 4 / 5);
-        // Permuted ends of halves always go so, which have both halves' points beside one another.
+        // Halves always go so: each block reads all points of the line, twice as many as are its own.
         let halves = self.permutations > 0.0 && self.cluster > 1;
         let piecewise = halves || (!stays && ends(flat) > most);
         let lean = lean.max(ends(if piecewise { PIECE } else { flat }));

@@ -93,6 +93,25 @@ impl Digit {
             number: 1,
         }
     }
+
+    /// A digit of so many values, each so many of this one's.
+    pub(super) fn of_units(self, unit: u32, size: u32) -> Self {
+        let scale = i64::from(unit);
+        Self {
+            size,
+            is: self.is * scale,
+            os: self.os * scale,
+            load_index: self.load_index * scale,
+            store_index: self.store_index * scale,
+            twiddle: self.twiddle * scale,
+            filter: self.filter * scale,
+            input: self.input * scale,
+            output: self.output * scale,
+            number: self.number * scale,
+            counts: self.counts.map(|weight| weight * scale),
+            ..self
+        }
+    }
 }
 
 /// The digits of a tile and where each axis's stages stand among them.
@@ -179,24 +198,10 @@ impl Digits {
             return digit;
         }
         let rest = whole.size / size;
-        let scale = i64::from(rest);
         self.all[digit].size = rest;
         self.upper[digit] = Some(self.all.len());
         self.upper.push(None);
-        self.all.push(Digit {
-            size,
-            is: whole.is * scale,
-            os: whole.os * scale,
-            load_index: whole.load_index * scale,
-            store_index: whole.store_index * scale,
-            twiddle: whole.twiddle * scale,
-            filter: whole.filter * scale,
-            input: whole.input * scale,
-            output: whole.output * scale,
-            number: whole.number * scale,
-            counts: whole.counts.map(|weight| weight * scale),
-            ..whole
-        });
+        self.all.push(whole.of_units(rest, size));
         self.all.len() - 1
     }
 

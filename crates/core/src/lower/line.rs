@@ -121,9 +121,9 @@ impl<'a> Line<'a> {
     /// of halves in Rader's order; none of the part's own where a spectrum is, which is the same in every row.
     pub fn may_lead(&self, digit: usize, stage: usize) -> bool {
         let (last, own) = (stage + 1 == self.stages(), digit < self.stages());
-        let touches = match self.direct {
-            true => stage == 0 || (last && !self.padded()),
-            false => stage == 0 && self.part.kind == PartKind::Rader && self.part.halved(),
+        let touches = match stage {
+            0 => self.direct || self.part.halved(),
+            _ => self.direct && last && !self.padded(),
         };
         !(touches || (last && own && self.convolves()))
     }

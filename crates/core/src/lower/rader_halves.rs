@@ -9,10 +9,10 @@ use crate::problem::Direction;
 
 use super::cluster::remote;
 use super::coprime::{PIECE, Pointer};
-use super::digits::Digit;
+use super::digits::{Digit, Digits};
 use super::guards::Bound;
 use super::in_place::{Step, swapped};
-use super::layout::{Layout, Threads};
+use super::layout::Layout;
 use super::places::Places;
 use super::{Held, Lowering};
 
@@ -131,24 +131,25 @@ impl Lowering<'_> {
     /// Frequencies from their places to the destination: the lower ones, and 0, by the block of the even half, the others by the other.
     fn leave_half(&mut self, part: &CoprimePart, (table, places): (TableKind, &Places)) {
         self.index_anew();
+        let (threads, half, lower) = (self.threads, self.half(), part.points() as u32 + 1);
+        // An index is that in its half of them, and which half: the block's.
+        let axis = self.digits.all[0];
+        let halves = vec![Digit { size: lower, ..axis }, axis.of_units(lower, 2)];
+        let digits = std::mem::replace(&mut self.digits, Digits::new(halves, Vec::new()));
+        self.threads.rank = Some(half);
         let side = self.side(true);
-        let order = self.digits.by_stride(&[], &side.weights);
-        let store = Layout { register: None, order, block: None, pair: None };
-        let (threads, half, lower) = (self.threads, self.half(), part.points() + 1);
-        let end = self.b.u32(lower as u32);
+        let store = Layout { register: None, order: vec![0], block: Some(1), pair: None };
+        let slots = store.slots(&self.digits, threads.count);
+        // The upper half has one less.
+        let end = self.b.u32(lower);
         let end = self.b.sub(end, half);
-        let start = self.b.mul_const(half, lower);
-        let index = self.b.add(start, threads.index);
-        self.threads = Threads { index, ..threads };
-        let slots = lower.div_ceil(threads.count.into()) as u32;
         for first in (0..slots).step_by(PIECE as usize) {
             let piece = first..(first + PIECE).min(slots);
             let mut held: Held = Vec::new();
             let mut bounds = Vec::new();
             for slot in piece.clone() {
-                let before = u64::from(slot) * u64::from(threads.count);
-                let on = (before + u64::from(threads.count) >= lower).then(|| {
-                    let own = self.b.add_const(threads.index, before);
+                let on = (slot + 1 == slots).then(|| {
+                    let own = self.b.add_const(threads.index, (slot * threads.count).into());
                     self.b.cmp(Cmp::Lt, own, end)
                 });
                 let (ptr, offset, on) = self.place_pointer(table, places, (&store, slot), on);
@@ -163,7 +164,7 @@ impl Lowering<'_> {
                 self.store_group(&side, &store, slot, &x, Some(&[bound]));
             }
         }
-        self.threads = threads;
+        (self.threads, self.digits) = (threads, digits);
     }
 
     /// The value, negative in the block that has the odd frequencies.

@@ -268,7 +268,7 @@ impl<'a> Parser<'a> {
                 self.at += word.len();
                 let p = self.number::<u64>()?;
                 let inner = Box::new(self.plan()?);
-                if !factor::is_prime(p) || ![1, 2].iter().any(|parts| parts * inner.len() == p - 1) {
+                if !factor::is_prime(p) || ![p - 1, (p - 1) / 2].contains(&inner.len()) {
                     return Err(ParsePlanError::NotRader { p, inner: inner.len() });
                 }
                 Plan::Rader { p, inner }

@@ -7,6 +7,11 @@ pub fn small() -> Limits {
     Limits { shared_bytes: 2048, max_threads: 64, max_cluster: 1, name: "small".into(), ..Limits::h200() }
 }
 
+/// A block holds 512 points in single precision, and two blocks may share a line, of which there are enough from three on.
+pub fn pairs() -> Limits {
+    Limits { shared_bytes: 4096, max_threads: 64, multiprocessors: 6, ..Limits::h200() }
+}
+
 /// Lines of a few hundred reals take several passes, with no more than every browser grants.
 pub fn small_browser() -> Limits {
     Limits { shared_bytes: 2048, shared_per_sm: 8192, max_threads: 128, ..Limits::webgpu_min() }
