@@ -2,7 +2,7 @@
 //! the reasons for an own loader instead of a binding crate, whose result codes are Rust enums (a newer driver's
 //! code would be undefined behaviour) and which panics where a symbol is missing.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::sync::OnceLock;
 
 use libloading::Library;
@@ -61,6 +61,10 @@ pub const ERROR_LOG: c_int = 5;
 pub const ERROR_LOG_BYTES: c_int = 6;
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
 pub const CAPTURE_RELAXED: c_int = 2;
+/// `CU_STREAM_CAPTURE_STATUS_NONE`.
+pub const NOT_CAPTURED: c_int = 0;
+/// `CU_STREAM_PER_THREAD`: another stream for each thread.
+pub const PER_THREAD_STREAM: Handle = std::ptr::without_provenance_mut(2);
 /// `CU_STREAM_NON_BLOCKING`.
 pub const NON_BLOCKING: c_uint = 1;
 
@@ -172,6 +176,13 @@ functions! {
     cuStreamDestroy_v2(Handle);
     cuStreamSynchronize(Handle);
     cuThreadExchangeStreamCaptureMode(*mut c_int);
+    cuStreamIsCapturing(Handle, *mut c_int);
+    cuStreamBeginCapture_v2(Handle, c_int);
+    cuStreamEndCapture(Handle, *mut Handle);
+    cuGraphInstantiateWithFlags(*mut Handle, Handle, c_ulonglong);
+    cuGraphLaunch(Handle, Handle);
+    cuGraphExecDestroy(Handle);
+    cuGraphDestroy(Handle);
     cuEventCreate(*mut Handle, c_uint);
     cuEventRecord(Handle, Handle);
     cuEventSynchronize(Handle);

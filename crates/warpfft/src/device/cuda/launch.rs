@@ -45,7 +45,7 @@ pub(super) enum Argument {
 }
 
 /// Device addresses of one run.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pointers {
     pub input: [Address; 2],
     pub output: [Address; 2],

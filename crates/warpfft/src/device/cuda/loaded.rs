@@ -7,10 +7,11 @@ use warpfft_core::program::Binding;
 
 use super::assemble::{Module, recorded};
 use super::context::Context;
-use super::driver::CAPTURES_EARLY_LAUNCHES;
+use super::driver::{CAPTURES_EARLY_LAUNCHES, Handle};
 use super::image::{BufferImage, Image};
-use super::launch::{Argument, Launch, MAX_BUFFERS};
+use super::launch::{Argument, Launch, MAX_BUFFERS, Pointers};
 use super::memory::DeviceBuffer;
+use super::replay::{Given, Replays};
 use super::tables::tables;
 use crate::error::Error;
 
@@ -33,6 +34,8 @@ pub(super) fn alignment(image: &Image) -> [u64; 3] {
 
 /// All launches of a program, ready to be enqueued.
 pub(super) struct Loaded {
+    /// Graphs of the launches, which go before what they are of.
+    pub replays: Replays,
     pub launches: Vec<Launch>,
     /// Kept as long as the launches name their addresses.
     pub tables: Vec<Arc<DeviceBuffer>>,
@@ -79,7 +82,43 @@ impl Loaded {
                 arguments: launch.bindings.iter().zip(&kernel.buffers).map(argument).collect(),
             });
         }
-        Ok(Self { launches, tables })
+        Ok(Self { replays: Replays::default(), launches, tables })
+    }
+
+    /// Enqueues all launches, one by one, for a part of the problem with that count; `None`: for all of it.
+    ///
+    /// # Safety
+    ///
+    /// As [`Launch::enqueue`], for each of them.
+    pub unsafe fn launch(
+        &self,
+        context: &Context,
+        stream: Handle,
+        pointers: &Pointers,
+        count: Option<u32>,
+    ) -> Result<(), Error> {
+        // SAFETY: by this function's contract.
+        self.launches
+            .iter()
+            .try_for_each(|launch| unsafe { launch.enqueue(context, stream, pointers, count) })
+    }
+
+    /// The same, replayed where they are asked for again and again.
+    ///
+    /// # Safety
+    ///
+    /// As [`Loaded::launch`].
+    pub unsafe fn enqueue(
+        &self,
+        context: &Arc<Context>,
+        stream: Handle,
+        pointers: Pointers,
+        count: Option<u32>,
+    ) -> Result<(), Error> {
+        // SAFETY: by this function's contract; what records them gives a stream of the context.
+        let launches = |stream| unsafe { self.launch(context, stream, &pointers, count) };
+        // SAFETY: these are the launches with what is given, and nothing else.
+        unsafe { self.replays.enqueue(context, Given { stream, pointers, count }, launches) }
     }
 
     /// Registers and spilled bytes of each launch's kernel, as the driver reports them.

@@ -37,7 +37,7 @@ pub(crate) struct CudaWork {
     pub(super) workspace_bytes: u64,
     /// Compiled once somebody looks, where the launches came from a record.
     program: OnceLock<Option<Arc<Program>>>,
-    ready: Ready,
+    pub(super) ready: Ready,
     /// What the pointers of input, output and filter must be multiples of.
     alignment: [u64; 3],
 }
@@ -134,7 +134,20 @@ impl CudaWork {
         Ok(())
     }
 
-    /// Enqueues all launches.
+    /// Enqueues all launches, one by one.
+    ///
+    /// # Safety
+    ///
+    /// As [`CudaWork::enqueue`].
+    pub unsafe fn launch(&self, stream: Handle, pointers: Pointers) -> Result<(), Error> {
+        self.check_pointers(&pointers)?;
+        let _current = self.context.current()?;
+        // SAFETY: by this function's contract; one argument for each of the kernels' buffers was checked when the program was
+        // loaded.
+        unsafe { self.ready.now().launch(&self.context, stream, &pointers, None) }
+    }
+
+    /// Enqueues all launches, or replays them.
     ///
     /// # Safety
     ///
@@ -159,12 +172,9 @@ impl CudaWork {
     ) -> Result<(), Error> {
         self.check_pointers(&pointers)?;
         let _current = self.context.current()?;
-        for launch in &self.ready.now().launches {
-            // SAFETY: by this function's contract; one argument for each of the kernel's buffers was checked when the
-            // program was loaded.
-            unsafe { launch.enqueue(&self.context, stream, &pointers, count)? };
-        }
-        Ok(())
+        // SAFETY: by this function's contract; one argument for each of the kernels' buffers was checked when the program was
+        // loaded.
+        unsafe { self.ready.now().enqueue(&self.context, stream, pointers, count) }
     }
 
     /// Buffers on the device for one plane each; planes of no bytes have none.
