@@ -14,6 +14,7 @@ mod reals;
 mod short;
 mod split;
 
+pub(crate) use latency::launch_part;
 pub use long::of_middle;
 pub(crate) use occupancy::of_each;
 pub use occupancy::{Occupancy, occupancy};

@@ -5,6 +5,7 @@ pub(crate) mod bridge;
 mod columns;
 mod convolution;
 mod detour;
+mod few;
 mod filter;
 pub mod fuse;
 mod in_place;
@@ -92,6 +93,7 @@ pub fn schedule(problem: &Problem, limits: &Limits) -> Result<Schedule, Error> {
     let plans = problem.transform.iter().map(plan).collect::<Result<Vec<Plan>, Error>>()?;
     let wide = with(problem, limits, &planner, plans.clone())?;
     let wide = columns::in_passes(problem, limits, &planner, wide);
+    let wide = few::in_passes(problem, limits, &planner, wide);
     let wide = bridge::over(problem, limits, &planner, wide);
     let Some(allowed) = problem.max_workspace else { return Ok(wide) };
     let (_, needed) = wide.workspace(problem.precision);

@@ -10,27 +10,39 @@ use warpfft_core::lower;
 use warpfft_core::lower::tile::Tile;
 use warpfft_core::pass::{Array, Axis, Method, Operand, Pass, PassDim};
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem, Storage};
-use warpfft_core::program::Program;
+use warpfft_core::program::{Compiled, Program};
+use warpfft_core::recipe::candidates;
 use warpfft_core::target::Limits;
 
 /// Runs a problem on random data; gives the cluster of each launch and what the simulator counted.
 fn check(problem: &Problem, limits: &Limits, what: &str) -> (Vec<u32>, Report) {
     let program = compile(problem, limits).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let report = Case::new(problem).check(&program, limits, what);
+    run(&program, problem, limits, what)
+}
+
+/// The same for two lines as they are planned for as many as fill the device.
+fn check_two(n: u64, what: &str) -> (Vec<u32>, Report) {
+    let (two, many) = (rows(n, 2, Precision::F32), rows(n, (1 << 26) / n, Precision::F32));
+    let limits = Limits::h200();
+    let recipe = candidates(&many, &limits, 1).unwrap_or_else(|e| panic!("{what}: {e}")).remove(0).recipe;
+    let compiled = Compiled::by(&recipe, &two, &limits).unwrap_or_else(|e| panic!("{what}: {e}"));
+    run(&compiled.program, &two, &limits, what)
+}
+
+fn run(program: &Program, problem: &Problem, limits: &Limits, what: &str) -> (Vec<u32>, Report) {
+    let report = Case::new(problem).check(program, limits, what);
     let clusters = program.launches.iter().map(|launch| program.kernels[launch.kernel].cluster).collect();
     (clusters, report)
 }
 
 #[test]
 fn long_rows_on_the_h200() {
-    // Of 2^15 a few are shared by more blocks than many.
-    for (n, batch, cluster) in [(1 << 15, 5, 8), (1 << 16, 1, 16), (1 << 17, 1, 16)] {
-        let (clusters, report) =
-            check(&rows(n, batch, Precision::F32), &Limits::h200(), &format!("length {n}"));
+    for (n, cluster) in [(1 << 15, 8), (1 << 16, 16), (1 << 17, 16)] {
+        let (clusters, report) = check_two(n, &format!("length {n}"));
         assert_eq!(clusters, [cluster], "length {n}");
         println!("{n}: {report:?}");
         // The data once each way, tables beside it, and no bank touched twice in one access.
-        let data = batch * n * 8 / 32;
+        let data = 2 * n * 8 / 32;
         assert_eq!(report.global_sectors_written, data, "length {n}");
         assert!(report.global_sectors_read < data * 5 / 4, "length {n}: {}", report.global_sectors_read);
         assert_eq!(report.shared_wavefronts, report.shared_accesses, "length {n}");
@@ -46,7 +58,7 @@ fn a_few_lines_are_shared_by_many_blocks() {
         (16_384, 33, Precision::F32, 8),
         (32_768, 1, Precision::F32, 16),
         (12_000, 3, Precision::F32, 10),
-        (15_625, 1, Precision::F32, 5),
+        (10_000, 1, Precision::F32, 10),
         (4096, 2, Precision::F64, 8),
         (16_384, 1, Precision::F64, 16),
     ] {
@@ -62,13 +74,38 @@ fn a_few_lines_are_shared_by_many_blocks() {
     }
 }
 
+/// Lines of which a cluster's blocks hold large tiles, where there are too few to keep the device busy.
+#[test]
+fn a_few_long_lines_take_two_passes_by_blocks() {
+    for (n, batch, precision) in [
+        (50_000, 1, Precision::F32),
+        (40_000, 1, Precision::F32),
+        (1 << 16, 1, Precision::F32),
+        (1 << 17, 8, Precision::F32),
+        (24_000, 1, Precision::F64),
+        (1 << 15, 1, Precision::F64),
+    ] {
+        let what = format!("{batch} of {n} in {precision}");
+        let problem = rows(n, batch, precision);
+        let (clusters, _) = check(&problem, &Limits::h200(), &what);
+        assert_eq!(clusters, [1, 1], "{what}");
+        // Where workspace is not to be had, and where there are many, a cluster holds a line.
+        let without = Problem { max_workspace: Some(0), ..problem.clone() };
+        for other in [without, rows(n, (1 << 26) / n, precision)] {
+            let program = compile(&other, &Limits::h200()).expect("it compiles");
+            let clusters: Vec<u32> = program.kernels.iter().map(|kernel| kernel.cluster).collect();
+            assert!(matches!(clusters[..], [cluster] if cluster > 1), "{what}: {clusters:?}");
+        }
+    }
+}
+
 #[test]
 fn rows_by_numbers_of_blocks_that_are_no_powers_of_two() {
     for (n, cluster) in [(24_000, 10), (33_750, 15), (38_416, 14), (54_000, 15), (60_000, 10)] {
-        let (clusters, report) = check(&rows(n, 1, Precision::F32), &Limits::h200(), &format!("length {n}"));
+        let (clusters, report) = check_two(n, &format!("length {n}"));
         assert_eq!(clusters, [cluster], "length {n}");
         // Rows of 15 frequencies start and end within sectors.
-        let data = n * 8 / 32;
+        let data = 2 * n * 8 / 32;
         assert!(report.global_sectors_written < data * 7 / 5, "{n}: {}", report.global_sectors_written);
     }
     // Where few of their blocks are resident, they wait.

@@ -93,7 +93,8 @@ impl Plan {
     }
 
     /// Median seconds of each of several plans of one problem on one device, timed in turns on the same data, for
-    /// about this long: whoever is far behind the fastest is timed a few times only.
+    /// about this long: whoever is far behind the fastest is timed a few times only. On CUDA, data of which half of the cache has room
+    /// stays there; else it comes from memory.
     ///
     /// # Errors
     ///

@@ -56,6 +56,11 @@ const STAGES_ALONE: f64 = 0.12;
 /// timed in f16 on an H200, the choice takes 1.045 of the fastest without it and 1.022 with it (`docs/notes/cost-model.md`).
 const WARPS_OF_SHORT: f64 = 0.09;
 
+/// Part of the time of so many bytes, read and written, that is the launch's own.
+pub(crate) fn launch_part(bytes: u64) -> f64 {
+    LAUNCH_BYTES / (LAUNCH_BYTES + bytes as f64)
+}
+
 impl Model<'_> {
     /// Copies that the pass takes with so many threads, of which a multiprocessor holds what `took` says.
     pub(super) fn latency_copies(&self, threads: u32, took: Occupancy) -> f64 {

@@ -2,10 +2,11 @@
 
 use crate::cost::{self, Ends};
 use crate::lower::tile;
+use crate::pass::Pass;
 use crate::plan::Plan;
 use crate::solve::cluster;
 
-use super::{Scheduler, fuse};
+use super::{Scheduler, few, fuse};
 
 /// Ways to choose the stages of dimensions that share a pass that are tried at most.
 const MOST_ALIKE: usize = 24;
@@ -54,6 +55,8 @@ impl Scheduler<'_> {
         let (cost, shared) = best?;
         let moved = cost::moved(2, self.problem.precision, Ends::of(self.problem));
         let apart = moved * (self.tile(&group[1..], plans)?.cost + self.tile(&group[..1], plans)?.cost);
+        let (pass, tile) = (self.whole(group, &shared), self.tile(group, &shared)?.tile);
+        let apart = apart * few::overlapped(self.problem, &pass, &tile, self.limits);
         // Two passes may share a launch, where an item is all that both transform.
         let item = lengths.iter().product::<u64>() * self.problem.precision.complex_bytes();
         let pays = fuse::pays(self.problem, self.limits);
@@ -97,8 +100,12 @@ impl Scheduler<'_> {
     }
 
     fn tile(&self, group: &[usize], plans: &[Plan]) -> Option<tile::Choice> {
-        let (input, output) = (self.caller_side(false), self.caller_side(true));
-        tile::choose(&self.pass(group, plans, &input, &output), self.limits)
+        tile::choose(&self.whole(group, plans), self.limits)
+    }
+
+    /// The pass of a group from the input to the output.
+    fn whole(&self, group: &[usize], plans: &[Plan]) -> Pass {
+        self.pass(group, plans, &self.caller_side(false), &self.caller_side(true))
     }
 }
 
