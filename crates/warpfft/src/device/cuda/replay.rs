@@ -81,10 +81,15 @@ impl Replays {
                 .inspect_err(|error| tracing::debug!(%error, "launches are not replayed"))
                 .ok();
         }
-        match &own.graph {
-            // SAFETY: by this function's contract; the lock is held.
-            Some(graph) => unsafe { graph.launch(given.stream) },
-            None => launches(given.stream),
+        let Some(graph) = &own.graph else { return launches(given.stream) };
+        // SAFETY: by this function's contract; the lock is held.
+        match unsafe { graph.launch(given.stream) } {
+            Err(error) if !matches!(error, Error::DeviceLost { .. }) => {
+                tracing::debug!(%error, "launches are replayed no more");
+                own.graph = None;
+                launches(given.stream)
+            }
+            launched => launched,
         }
     }
 
