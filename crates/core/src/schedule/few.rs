@@ -34,8 +34,8 @@ fn launch_of(problem: &Problem) -> f64 {
     launch_part(2 * problem.elements() * problem.precision.complex_bytes())
 }
 
-/// The schedule, or the cheapest that takes few long lines in several passes. Between these every point is moved, whatever windows
-/// leave out, so with windows it is the schedule.
+/// The schedule, or the cheapest that takes few long rows in several passes. Between these every point is moved, whatever windows
+/// leave out, so with windows it is the schedule. Columns were not timed.
 pub(super) fn in_passes(
     problem: &Problem,
     limits: &Limits,
@@ -45,7 +45,8 @@ pub(super) fn in_passes(
     let ([line], [pass]) = (&problem.transform[..], &schedule.passes[..]) else { return schedule };
     let Some(Choice { tile, cost: alone }) = tile::choose(pass, limits) else { return schedule };
     let together = overlapped(problem, pass, &tile, limits);
-    if together == 1.0 || problem.is_windowed() {
+    let row = [line.is, line.os].iter().all(|stride| stride.unsigned_abs() == 1);
+    if !row || together == 1.0 || problem.is_windowed() {
         return schedule;
     }
     let clusters = CLUSTER * launch_of(problem);
