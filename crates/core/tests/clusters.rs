@@ -58,6 +58,7 @@ fn a_few_lines_are_shared_by_many_blocks() {
         (16_384, 33, Precision::F32, 8),
         (32_768, 1, Precision::F32, 16),
         (12_000, 3, Precision::F32, 10),
+        (15_625, 1, Precision::F32, 5),
         (10_000, 1, Precision::F32, 10),
         (4096, 2, Precision::F64, 8),
         (16_384, 1, Precision::F64, 16),

@@ -1,7 +1,7 @@
 //! Which transform dimensions share a pass.
 
 use crate::cost::{self, Ends};
-use crate::lower::tile;
+use crate::lower::tile::{self, Choice};
 use crate::pass::Pass;
 use crate::plan::Plan;
 use crate::solve::cluster;
@@ -37,12 +37,12 @@ impl Scheduler<'_> {
 
     /// Plans with which dimensions share a pass; `None` where they do better apart.
     fn shared(&self, group: &[usize], plans: &[Plan]) -> Option<Vec<Plan>> {
-        let mut best: Option<(f64, Vec<Plan>)> = None;
+        let mut best: Option<(Choice, Vec<Plan>)> = None;
         let mut try_it = |plans: Vec<Plan>| {
             if let Some(choice) = self.tile(group, &plans)
-                && best.as_ref().is_none_or(|(least, _)| choice.cost < *least)
+                && best.as_ref().is_none_or(|(least, _)| choice.cost < least.cost)
             {
-                best = Some((choice.cost, plans));
+                best = Some((choice, plans));
             }
         };
         try_it(plans.to_vec());
@@ -52,11 +52,10 @@ impl Scheduler<'_> {
                 try_it(with_radices(group, plans, &radices));
             }
         }
-        let (cost, shared) = best?;
+        let (Choice { tile, cost }, shared) = best?;
         let moved = cost::moved(2, self.problem.precision, Ends::of(self.problem));
         let apart = moved * (self.tile(&group[1..], plans)?.cost + self.tile(&group[..1], plans)?.cost);
-        let (pass, tile) = (self.whole(group, &shared), self.tile(group, &shared)?.tile);
-        let apart = apart * few::overlapped(self.problem, &pass, &tile, self.limits);
+        let apart = apart * few::overlapped(self.problem, &self.whole(group, &shared), &tile, self.limits);
         // Two passes may share a launch, where an item is all that both transform.
         let item = lengths.iter().product::<u64>() * self.problem.precision.complex_bytes();
         let pays = fuse::pays(self.problem, self.limits);
@@ -99,7 +98,7 @@ impl Scheduler<'_> {
         all
     }
 
-    fn tile(&self, group: &[usize], plans: &[Plan]) -> Option<tile::Choice> {
+    fn tile(&self, group: &[usize], plans: &[Plan]) -> Option<Choice> {
         tile::choose(&self.whole(group, plans), self.limits)
     }
 

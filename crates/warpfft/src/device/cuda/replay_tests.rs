@@ -3,6 +3,7 @@
 use warpfft_core::problem::Problem;
 use warpfft_core::request::Fft;
 
+use super::super::memory::{DeviceBuffer, Stream};
 use super::super::work::CudaWork;
 use super::{CAPTURE_RELAXED, Handle, MOST};
 use crate::{Complex, Device, DeviceKind, Plan};
@@ -19,6 +20,22 @@ fn plan(device: &Device, problem: &Problem) -> Plan {
 
 fn graphs(plan: &Plan) -> usize {
     plan.work_as::<CudaWork>(DeviceKind::Cuda).expect("it is a CUDA plan").ready.now().replays.graphs()
+}
+
+/// Enqueues a plan, or with a count that many of its transforms.
+///
+/// # Safety
+///
+/// The stream and the addresses are of the plan's device; there is what the plan spans, until the work is done.
+unsafe fn enqueue(plan: &Plan, stream: &Stream, [from, to, workspace]: [u64; 3], count: Option<u64>) {
+    // SAFETY: by this function's contract.
+    let enqueued = unsafe {
+        match count {
+            None => plan.enqueue_cuda(stream.raw(), [from, 0], [to, 0], workspace),
+            Some(count) => plan.enqueue_cuda_batch(count, stream.raw(), [from, 0], [to, 0], workspace),
+        }
+    };
+    enqueued.expect("it is enqueued");
 }
 
 fn noise(elements: u64) -> Vec<Complex<f32>> {
@@ -53,16 +70,9 @@ fn launches_with_the_same_addresses_are_replayed_and_right_each_time() {
             let (at, stream) = (turn % 2, &streams[turn / 2 % 2]);
             let input = noise(elements);
             stream.upload(&from[at], bytemuck::cast_slice(&input)).expect("it uploads");
+            let addresses = [&from[at], &to[at], &workspace].map(DeviceBuffer::address);
             // SAFETY: own stream and own memory of the spanned size, which outlives the download.
-            let enqueued = unsafe {
-                plan.enqueue_cuda(
-                    stream.raw(),
-                    [from[at].address(), 0],
-                    [to[at].address(), 0],
-                    workspace.address(),
-                )
-            };
-            enqueued.expect("it is enqueued");
+            unsafe { enqueue(&plan, stream, addresses, None) };
             let mut got = vec![Complex::new(f32::NAN, f32::NAN); input.len()];
             stream.download(bytemuck::cast_slice_mut(&mut got), &to[at]).expect("it downloads");
             let error = error(&problem, &input, &got);
@@ -91,17 +101,9 @@ fn a_count_that_the_run_gives_has_a_graph_of_its_own() {
             stream.upload(&from, bytemuck::cast_slice(&input)).expect("it uploads");
             let untouched = vec![f32::MAX; 2 * plan.output_elements() as usize];
             stream.upload(&to, bytemuck::cast_slice(&untouched)).expect("it uploads");
+            let addresses = [&from, &to, &workspace].map(DeviceBuffer::address);
             // SAFETY: as above.
-            let enqueued = unsafe {
-                plan.enqueue_cuda_batch(
-                    count,
-                    stream.raw(),
-                    [from.address(), 0],
-                    [to.address(), 0],
-                    workspace.address(),
-                )
-            };
-            enqueued.expect("it is enqueued");
+            unsafe { enqueue(&plan, &stream, addresses, Some(count)) };
             let mut got = vec![Complex::default(); plan.output_elements() as usize];
             stream.download(bytemuck::cast_slice_mut(&mut got), &to).expect("it downloads");
             let one = Fft::new([1000]).batch(count).build().expect("it is valid");
@@ -128,9 +130,7 @@ fn addresses_that_come_and_go_leave_few_graphs() {
         let [from, to] = [0, 1].map(|side| memory.address() + 2048 * (2 * set + side));
         for _ in 0..4 {
             // SAFETY: as above; all stays within the memory, which outlives the work.
-            let enqueued =
-                unsafe { plan.enqueue_cuda(stream.raw(), [from, 0], [to, 0], workspace.address()) };
-            enqueued.expect("it is enqueued");
+            unsafe { enqueue(&plan, &stream, [from, to, workspace.address()], None) };
         }
         assert!(graphs(&plan) <= MOST);
     }
@@ -149,27 +149,23 @@ fn a_run_that_is_captured_is_no_run_to_record() {
     let workspace = context.alloc(plan.workspace_bytes()).expect("memory");
     let input = noise(plan.output_elements());
     stream.upload(&from, bytemuck::cast_slice(&input)).expect("it uploads");
-    let enqueue = || {
-        // SAFETY: as above.
-        let enqueued = unsafe {
-            plan.enqueue_cuda(stream.raw(), [from.address(), 0], [to.address(), 0], workspace.address())
-        };
-        enqueued.expect("it is enqueued");
-    };
-    (0..2).for_each(|_| enqueue());
+    let addresses = [&from, &to, &workspace].map(DeviceBuffer::address);
+    // SAFETY: as above.
+    let run = || unsafe { enqueue(&plan, &stream, addresses, None) };
+    (0..2).for_each(|_| run());
     {
         let _current = context.current().expect("the context");
         let mut graph: Handle = std::ptr::null_mut();
         // SAFETY: a live stream, on which nothing else is enqueued meanwhile; a place for the graph, which is destroyed once.
         unsafe {
             assert_eq!((context.driver.cuStreamBeginCapture_v2)(stream.raw(), CAPTURE_RELAXED), 0);
-            (0..2).for_each(|_| enqueue());
+            (0..2).for_each(|_| run());
             assert_eq!((context.driver.cuStreamEndCapture)(stream.raw(), &raw mut graph), 0);
             assert_eq!((context.driver.cuGraphDestroy)(graph), 0);
         }
     }
     assert_eq!(graphs(&plan), 0);
-    (0..2).for_each(|_| enqueue());
+    (0..2).for_each(|_| run());
     assert_eq!(graphs(&plan), usize::from(!super::is_off()));
     let mut got = vec![Complex::default(); input.len()];
     stream.download(bytemuck::cast_slice_mut(&mut got), &to).expect("it downloads");
