@@ -11,6 +11,7 @@ mod memory;
 mod occupancy;
 mod radix;
 mod reals;
+mod several;
 mod short;
 mod split;
 
@@ -223,6 +224,8 @@ pub struct Model<'a> {
     whole: usize,
     /// Threads hold rows of lines of reals with their images.
     images: bool,
+    /// One of several passes, none of which folds or looks through windows.
+    one_of_several: bool,
     /// It pads what it reads, or drops the padding of what it writes.
     pads: bool,
     /// Elements of the tile without padding.
@@ -309,6 +312,7 @@ impl<'a> Model<'a> {
             }),
             staged: staged(pass, useful) / u64::from(cluster),
             segments: memory::segments(pass, &tile, &digits, cut),
+            one_of_several: several::is_one(pass),
             short: short::Short::of(pass, batch, &digits, cut),
             lines: reals::Lines::of(pass, batch),
             blocks: tile.blocks(pass),
@@ -320,8 +324,13 @@ impl<'a> Model<'a> {
         self.longest > 0
     }
 
-    /// Copies that the pass takes with so many threads; `None` where the device cannot hold it.
+    /// Copies that the pass takes with so many threads in a launch of its own; `None` where the device cannot hold it.
     pub fn copies(&self, threads: u32) -> Option<f64> {
+        Some(self.own_copies(threads)? + self.beside_others(threads))
+    }
+
+    /// The same but for what it costs more or less as one of several.
+    pub fn own_copies(&self, threads: u32) -> Option<f64> {
         let brief =
             if self.limits.brevity > 0.0 { self.limits.brevity * self.length(threads) / 1e3 } else { 0.0 };
         Some(self.time(threads)? + brief)

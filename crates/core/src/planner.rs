@@ -140,14 +140,10 @@ impl<'a> Planner<'a> {
         self.cheapest_of(plans.collect(), 1).pop()
     }
 
-    /// The cheapest plan that takes several passes and no memory beside the data.
+    /// The cheapest plan that takes no memory beside the data: in one pass, or in several in place.
     pub fn in_place(&self, n: u64) -> Option<Plan> {
-        self.cheapest(n, Solver::in_place)
-    }
-
-    fn cheapest(&self, n: u64, wanted: impl Fn(&'static dyn Solver) -> bool) -> Option<Plan> {
-        let solvers = SOLVERS.iter().filter(|solver| wanted(**solver));
-        let plans = solvers.flat_map(|solver| solver.plans(n, self));
+        let solvers = SOLVERS.iter().filter(|solver| solver.in_place());
+        let plans = solvers.flat_map(|solver| solver.plans(n, self)).chain(self.on_chip(n));
         let costed =
             plans.filter_map(|plan| Some((cost::of_plan(&plan, self.limits, self.precision)?, plan)));
         costed.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, plan)| plan)

@@ -7,11 +7,18 @@ use crate::lower::tile::Tile;
 use crate::pass::Pass;
 use crate::target::{Api, LINE_BYTES, Limits};
 
-/// Waves of resident blocks that the first pass is to be ahead of the second, and slots beyond that.
-const AHEAD: f64 = 1.2;
-const SPARE: f64 = 0.4;
-/// Waves beyond which nothing has to wait.
-const FAR_ENOUGH: f64 = 1.06;
+/// Waves of resident blocks that the first pass is best ahead of the second, and between an item that leaves a slot and the next one
+/// that comes there. With the terms of [`of_ring`] fitted to 1429 trials of 294 pairs of tiles, each with several rings, timed on an
+/// H200: the ring that is taken for the cheapest takes 1.006 of the fastest (`docs/notes/fused-passes.md`).
+const AHEAD: f64 = 1.65;
+const SPARE: f64 = 0.35;
+/// Waves ahead up to which the second pass waits for the first.
+const FAR_ENOUGH: f64 = 1.0;
+/// Copies over those of both passes that waits add: by how much of that wave is missing, squared, by each wave of [`AHEAD`] that is
+/// missing, and where a slot is to be taken at once that has just been left.
+const NEAR: f64 = 1.0;
+const BELOW: f64 = 0.06;
+const AT_ONCE: f64 = 0.03;
 
 /// Blocks of two passes that a multiprocessor holds at once; `None` where one of them does not fit.
 pub fn resident(passes: [&Pass; 2], tiles: [&Tile; 2], limits: &Limits) -> Option<u32> {
@@ -119,23 +126,31 @@ pub(crate) fn of_bodies(bodies: [Body; 2], resident: u32, limits: &Limits) -> [f
 }
 
 /// Items that the first pass is best ahead of the second, and slots beyond that, when `tiles` of both passes are an
-/// item and `resident` a wave: what is waited for lies somewhat more than a wave back.
+/// item and `resident` a wave: what is waited for lies more than a wave back, and what leaves a slot is done before the next comes.
 pub(crate) fn best_ring(tiles: u64, resident: u64) -> (u64, u64) {
     let waves = resident as f64 / tiles as f64;
     let items = |part: f64| (part * waves).ceil().max(1.0) as u64;
-    (items(AHEAD), items(SPARE))
+    (items(AHEAD), 1 + items(SPARE))
 }
 
-/// Copies of two passes in one launch that take `apart` as launches of their own; `tiles` and `resident` as above. Part
-/// of the time does not shrink with what the cache saves. The larger an item, the coarser all waits. What is waited for
-/// is not yet done where it is too near, and the first and the last items have nothing of the other pass beside them.
-pub(crate) fn of_ring(apart: f64, ahead: u32, items: u64, tiles: u64, resident: u64) -> f64 {
+/// Copies of two passes in one launch that take `apart` as launches of their own; `tiles` and `resident` as above, `spare` the slots
+/// beyond the items that the first pass is ahead. Part of the time does not shrink with what the cache saves. The larger an item, the
+/// coarser all waits. What is waited for is not yet done where it is too near, and the first and the last items have nothing of the other
+/// pass beside them.
+pub(crate) fn of_ring(apart: f64, [ahead, spare]: [u32; 2], items: u64, tiles: u64, resident: u64) -> f64 {
     let waves = tiles as f64 / resident as f64;
-    let near = 2.0 * (FAR_ENOUGH - f64::from(ahead) * waves).max(0.0).powi(2);
+    let far = f64::from(ahead) * waves;
+    // Tiles of the item before the last of a slot come right before those that go there next.
+    let left = f64::from(spare.saturating_sub(1)) * waves;
+    let near = NEAR * (FAR_ENOUGH - far).max(0.0).powi(2) + BELOW * (AHEAD - far).max(0.0);
+    let at_once = AT_ONCE * (1.0 - left / SPARE).max(0.0);
     let ends = 0.28 * f64::from(ahead) / items as f64;
-    let saved = 0.744 + 0.052 * (waves / 0.24).log2().max(0.0);
-    apart * saved * (1.0 + near) * (1.0 + ends) + 0.095
+    let saved = SAVED + 0.052 * (waves / 0.24).log2().max(0.0);
+    apart * saved * (1.0 + near) * (1.0 + at_once) * (1.0 + ends) + 0.095
 }
+
+/// Part of the time of two launches that one takes.
+const SAVED: f64 = 0.744;
 
 /// Copies that results cost more which leave an item in rows of so many bytes: parts of lines are gone from the cache before
 /// the next item writes the rest. On an H100, 2^27, 2^28 and 7^8 points with rows of 56 or 64 bytes took 5 to 6% longer, beside
@@ -166,8 +181,10 @@ pub(crate) fn of_split(apart: f64, item_bytes: u64, limits: &Limits) -> Option<f
     let (ahead, spare) = best_ring(tiles, resident);
     let held = limits.l2_bytes / 2 / item_bytes.max(1);
     let fits = matches!(limits.api, Api::Ptx { .. }) && held >= 2;
-    let ahead = ahead.min(held.saturating_sub(spare)).max(1) as u32;
-    fits.then(|| of_ring(apart + EXCHANGES, ahead, (LARGE_BATCH / item_bytes).max(1), tiles, resident))
+    let ahead = ahead.min(held.saturating_sub(spare)).max(1);
+    let spare = spare.min(held.saturating_sub(ahead));
+    let items = (LARGE_BATCH / item_bytes).max(1);
+    fits.then(|| of_ring(apart + EXCHANGES, [ahead, spare].map(|slots| slots as u32), items, tiles, resident))
 }
 
 /// Bytes of a large batch, and copies that both passes cost more in one launch by what they wait at exchanges.

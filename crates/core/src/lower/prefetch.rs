@@ -93,7 +93,8 @@ impl Lowering<'_> {
     /// Whether a slab of so many bytes is worth asking for, though many blocks share the multiprocessor.
     fn pays_for_many(&self, bytes: u64, limits: &Limits) -> bool {
         let Tile { threads, cluster, batch, .. } = self.tile;
-        let copies = Model::new(self.pass, batch, *cluster, limits).and_then(|model| model.copies(*threads));
+        let copies =
+            Model::new(self.pass, batch, *cluster, limits).and_then(|model| model.own_copies(*threads));
         let slow = copies.is_some_and(|copies| copies >= SLOW);
         let large = bytes >= LARGE_SLAB && self.pass.axes.len() < VOLUME;
         (large || (slow && bytes >= SLAB)) && !self.is_crowded()

@@ -10,7 +10,7 @@ use crate::pass::{Axis, Method, Pass, PassDim};
 use crate::planner::{max_alone, max_convolution, max_points};
 use crate::target::{Api, Limits};
 
-pub(crate) use pairs::{Search, pairs};
+pub(crate) use pairs::{Pair, Search, pairs};
 
 /// The tile of one block, or of the blocks of one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

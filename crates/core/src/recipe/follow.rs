@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::cost::{self, Ends};
 use crate::error::Error;
-use crate::lower::tile::{self, Choice, Search, Tile};
+use crate::lower::tile::{self, Choice, Tile};
 use crate::plan::Plan;
 use crate::planner::Planner;
 use crate::problem::Problem;
@@ -99,7 +99,7 @@ impl Recipe {
             && both.all(|(at, (pass, tile))| tile.batch.len() == pass.batch.len() + grouped(at))
     }
 
-    /// The offers that the recipe's pairs of passes take, if they are among those of the search.
+    /// The offers that the recipe's pairs of passes take, if a search could come to their tiles.
     pub(super) fn offers(
         &self,
         schedule: &Schedule,
@@ -110,27 +110,12 @@ impl Recipe {
         if !apart {
             return Err(refused("it fuses a pass with two others".into()));
         }
-        if self.fused.is_empty() {
-            return Ok(Vec::new());
-        }
-        let find = |fuse: &Fuse, all: &[Offer]| {
-            let tiles = self.tiles.get(fuse.first..).unwrap_or_default();
-            let resident = tiles.first().and_then(|tile| tile.resident);
-            let same = |offer: &Offer| {
-                offer.fuse == *fuse
-                    && offer.tiles.iter().zip(tiles).all(|(choice, tile)| choice.tile == *tile)
-            };
-            let ours = all.iter().filter(|offer| offer.fuse.first == fuse.first);
-            ours.map(|offer| offer.with(resident, fuse.woven)).find(same)
+        let find = |fuse: &Fuse| {
+            let tiles: Option<&[Tile; 2]> = self.tiles.get(fuse.first..).and_then(<[Tile]>::first_chunk);
+            let offer = tiles.and_then(|[a, b]| fuse::asked(schedule, *fuse, [a, b], problem, limits));
+            offer.ok_or_else(|| refused(format!("the search does not offer {fuse:?}")))
         };
-        let within = |search| {
-            let all = fuse::offers(schedule, problem, limits, search);
-            let find = |fuse: &Fuse| find(fuse, &all).ok_or(*fuse);
-            self.fused.iter().map(find).collect::<Result<Vec<_>, _>>()
-        };
-        // What the model would take is looked at first: it is quicker, and of equal tiles in other radices it is what was meant.
-        let found = within(Search::Likely).or_else(|_| within(Search::Wide));
-        found.map_err(|fuse| refused(format!("the search does not offer {fuse:?}")))
+        self.fused.iter().map(find).collect()
     }
 }
 

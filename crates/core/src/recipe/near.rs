@@ -162,9 +162,12 @@ fn other_launches(
             .fold(Draft { schedule: apart.schedule.clone(), choices: apart.choices.clone(), ..apart }, apply)
     };
     let woven = |first: usize| known.iter().any(|known| known.fuse.first == first && known.fuse.woven);
+    let as_known = |offer: fuse::Offer| {
+        let woven = woven(offer.fuse.first);
+        offer.with(None, woven)
+    };
     let offers = fuse::offers(&apart.schedule, problem, limits, Search::Wide).into_iter();
-    let mut all: Vec<Draft> =
-        offers.map(|offer| offer.with(None, woven(offer.fuse.first))).map(with).collect();
+    let mut all: Vec<Draft> = offers.map(as_known).map(with).collect();
     all.push(apart);
     Ok(all)
 }

@@ -1,20 +1,19 @@
 //! Two passes in a row in one launch, with what lies between them in a ring of slots that stays in the cache.
 
-use std::num::NonZeroU32;
-
 use serde::{Deserialize, Serialize};
 
-use crate::cost;
-use crate::lower::fused::{COUNTER_WORDS, Ring, TICKET_BYTES};
+use crate::lower::fused::{COUNTER_WORDS, Ring};
 use crate::lower::tile::{self, Choice, Search};
-use crate::pass::{Array, Method, Operand, Pass};
+use crate::pass::{Array, Operand, Pass};
 use crate::problem::{Problem, Storage};
-use crate::solve::mixed_radix;
 use crate::target::Limits;
 
 use super::Schedule;
 use pair::{Pair, across, folded, per_complex, seen};
 
+pub(crate) use offer::{Offer, asked, offers};
+
+mod offer;
 mod pair;
 mod together;
 
@@ -46,103 +45,9 @@ const fn is_alone(together: &u64) -> bool {
     *together == 1
 }
 
-/// A way to fuse two passes: in which radices, with which tiles.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Offer {
-    pub fuse: Fuse,
-    pub tiles: [Choice; 2],
-    /// Of the axes of both passes.
-    methods: [Vec<Method>; 2],
-}
-
-impl Offer {
-    /// The same with what no search offers, and recipes may say: so many blocks on a multiprocessor, and tiles that take turns.
-    pub fn with(&self, resident: Option<NonZeroU32>, woven: bool) -> Self {
-        let mut offer = self.clone();
-        offer.tiles[0].tile.resident = resident;
-        offer.fuse.woven = woven;
-        offer
-    }
-
-    fn cost(&self) -> f64 {
-        self.tiles.iter().map(|choice| choice.cost).sum()
-    }
-}
-
 /// Slots up to which tiles of the first pass may well have to wait for theirs. Waiting early was seen to gain there if
 /// factors lie between the passes (4% at 2^20), and to lose 1 or 2% elsewhere.
 const FEW_SLOTS: u32 = 3;
-
-/// Every way to fuse two passes of a schedule that is worth a try; of each pair the likely best first. Tiles lead to
-/// the radices of their passes.
-pub(crate) fn offers(schedule: &Schedule, problem: &Problem, limits: &Limits, search: Search) -> Vec<Offer> {
-    let shared_bytes = limits.shared_bytes.saturating_sub(TICKET_BYTES);
-    let limits = &Limits { shared_bytes, ..limits.clone() };
-    let mut all = Vec::new();
-    for first in 0..schedule.passes.len().saturating_sub(1) {
-        let passes = [&schedule.passes[first], &schedule.passes[first + 1]];
-        let Some(whole) = Pair::of(passes, problem) else { continue };
-        let mut own = Vec::new();
-        for together in together::ways(passes, &whole) {
-            let Some((grouped, pair)) = whole.grouped(passes, together, problem) else { continue };
-            let more = together::of_rows(passes, &whole, together) + pair.beside();
-            own.extend(of_pair(&grouped, &pair, limits, search).map(|mut offer| {
-                offer.fuse = Fuse { first, together, ..offer.fuse };
-                offer.tiles[1].cost += more;
-                offer
-            }));
-        }
-        if let Some(cap) = problem.max_workspace {
-            own.retain(|offer| {
-                let choices = vec![Choice { cost: 0.0, ..offer.tiles[0].clone() }; schedule.passes.len()];
-                let (fused, _) = apply(schedule.clone(), choices, offer.clone(), problem);
-                fused.workspace(problem.precision).1 <= cap
-            });
-        }
-        own.sort_by(|x, y| x.cost().total_cmp(&y.cost()));
-        all.extend(own);
-    }
-    all
-}
-
-/// Ways to fuse two passes by themselves.
-fn of_pair(passes: &[Pass; 2], pair: &Pair, limits: &Limits, search: Search) -> impl Iterator<Item = Offer> {
-    let versions = passes.each_ref().map(versions);
-    let alone = [&pair.items[0][..], &pair.items[1]];
-    let tiles = tile::pairs([&versions[0], &versions[1]], alone, limits, search);
-    tiles.into_iter().take(search.pairs()).flat_map(move |found| {
-        let passes = [0, 1].map(|i| versions[i][found.versions[i]].clone());
-        let methods = passes.clone().map(|pass| pass.axes.into_iter().map(|axis| axis.method).collect());
-        let step = pair.step([&passes[0], &passes[1]], &found.tiles);
-        let resident = u64::from(found.resident * limits.multiprocessors);
-        let offer = |(slots, ahead)| {
-            let apart = found.cost();
-            let factor = cost::fused::of_ring(apart, ahead, pair.count, step, resident) / apart;
-            let tiles = found.tiles.clone().map(|choice| Choice { cost: choice.cost * factor, ..choice });
-            let fuse = Fuse { first: 0, slots, ahead, together: 1, woven: false };
-            Offer { fuse, tiles, methods: methods.clone() }
-        };
-        pair.rings(step, resident, limits, search).into_iter().map(offer).collect::<Vec<_>>()
-    })
-}
-
-/// A pass as it is, and with as few stages as its length can have: a thread of a fused launch has registers for wide
-/// ones, and each exchange less is a time less that its block stands still with what others wait for.
-fn versions(pass: &Pass) -> Vec<Pass> {
-    let mut all = vec![pass.clone()];
-    // What folds at both ends has exchanges there all the same: 64 x 64 x 64 cosines in one stage took 3.6 copies, apart 3.2.
-    let folds = pass.ends.iter().all(Option::is_some);
-    if let [axis] = &pass.axes[..]
-        && let Method::MixedRadix(own) = &axis.method
-        && let Some(radices) = mixed_radix::widest(axis.dim.n).filter(|wide| wide.len() < own.len())
-        && !(folds && radices.len() == 1)
-    {
-        let mut wide = pass.clone();
-        wide.axes[0].method = Method::MixedRadix(radices);
-        all.push(wide);
-    }
-    all
-}
 
 /// Whether there is anything to gain: what is small stays in the cache by itself.
 pub(super) fn pays(problem: &Problem, limits: &Limits) -> bool {

@@ -27,21 +27,32 @@ impl Pair {
     }
 }
 
-/// How many ways for two passes to share a launch are looked at.
+/// Which ways for two passes to share a launch are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Search {
+pub(crate) enum Search<'a> {
     /// Those that the model would take.
     Likely,
     /// All that somebody might time.
     Wide,
+    /// Those with the threads and the transforms of these tiles.
+    Of([&'a Tile; 2]),
 }
 
-impl Search {
+impl Search<'_> {
     /// Pairs of tiles at most.
     pub const fn pairs(self) -> usize {
         match self {
             Self::Likely => 6,
             Self::Wide => 64,
+            Self::Of(_) => 1,
+        }
+    }
+
+    /// Whether a tile of the first pass or the second is one of those.
+    fn takes(self, pass: usize, threads: u32, batch: &[u64]) -> bool {
+        match self {
+            Self::Likely | Self::Wide => true,
+            Self::Of(tiles) => tiles[pass].threads == threads && tiles[pass].batch == batch,
         }
     }
 }
@@ -52,9 +63,12 @@ pub(crate) fn pairs(
     passes: [&[Pass]; 2],
     alone: [&[usize]; 2],
     limits: &Limits,
-    search: Search,
+    search: Search<'_>,
 ) -> Vec<Pair> {
-    let [first, second] = [0, 1].map(|i| by_threads(passes[i], alone[i], limits, search));
+    let [first, second] = [0, 1].map(|i| {
+        let takes = |threads, batch: &[u64]| search.takes(i, threads, batch);
+        by_threads(passes[i], alone[i], limits, search == Search::Likely, takes)
+    });
     let by_cost = |x: &Pair, y: &Pair| x.cost().total_cmp(&y.cost());
     let cheapest = |(threads, ones): (u32, Vec<Part>)| {
         let Some(others) = second.get(&threads) else { return Vec::new() };
@@ -100,12 +114,13 @@ const USUAL_THREADS: [u32; 8] = [64, 96, 128, 192, 256, 384, 512, 1024];
 /// Bytes that a thread of a fused launch holds at most: as were timed.
 const MOST_HELD: u64 = 256;
 
-/// Tiles of one block for each number of threads.
+/// Tiles of one block for each number of threads, of those that are taken.
 fn by_threads(
     versions: &[Pass],
     alone: &[usize],
     limits: &Limits,
-    search: Search,
+    likely: bool,
+    takes: impl Fn(u32, &[u64]) -> bool,
 ) -> BTreeMap<u32, Vec<Part>> {
     let mut all: BTreeMap<u32, Vec<Part>> = BTreeMap::new();
     for (version, pass) in versions.iter().enumerate() {
@@ -127,15 +142,15 @@ fn by_threads(
                 let usual = USUAL_THREADS.into_iter().filter(|&threads| threads <= limits.max_threads);
                 let counts: BTreeSet<u32> =
                     thread_counts(pass, held, limits).into_iter().chain(usual).collect();
-                for threads in counts {
+                for threads in counts.into_iter().filter(|&threads| takes(threads, &batch)) {
                     let lean = |took: &cost::Occupancy| {
                         let held = u64::from(took.per_thread) * pass.precision.complex_bytes();
-                        (!took.asked || search == Search::Wide || cost::fused::binary(pass))
+                        (!took.asked || !likely || cost::fused::binary(pass))
                             && held <= MOST_HELD
                             && model.fused_blocks(threads, took) > 0
                     };
                     let took = model.occupancy(threads).filter(lean);
-                    let (Some(took), Some(cost)) = (took, model.copies(threads)) else { continue };
+                    let (Some(took), Some(cost)) = (took, model.own_copies(threads)) else { continue };
                     let choice = Choice { tile: Tile::new(threads, 1, batch.clone()), cost };
                     let body = Body { bytes, threads, stages, twiddled: pass.twiddle.is_some(), folds };
                     all.entry(threads).or_default().push(Part {

@@ -11,7 +11,7 @@ use super::together;
 /// Slots start at multiples of so many elements.
 const SLOT_ALIGNMENT: u64 = 64;
 /// Slots of a ring at most: more make no wait rarer.
-const MOST_SLOTS: u64 = 129;
+const MOST_SLOTS: u64 = 512;
 
 /// Length and stride of a dimension in what lies between two passes.
 pub(super) type Between = (u64, i64);
@@ -246,15 +246,20 @@ impl Pair {
         all / self.count.max(1)
     }
 
-    /// Slots and distances worth a try when an item has `step` tiles and `resident` blocks run at once, the likely
-    /// best first.
-    pub fn rings(&self, step: u64, resident: u64, limits: &Limits, search: Search) -> Vec<(u32, u32)> {
+    /// Slots of a ring at most; less than two where two passes do not share a launch.
+    pub fn most_slots(&self, limits: &Limits) -> u64 {
         // Only there does a block that waits for another not keep it from running.
         if !matches!(limits.api, Api::Ptx { .. }) {
-            return Vec::new();
+            return 0;
         }
         let bytes = self.slot() * self.element_bytes;
-        let most = (limits.l2_bytes / 2 / bytes).min(self.count).min(MOST_SLOTS);
+        (limits.l2_bytes / 2 / bytes).min(self.count).min(MOST_SLOTS)
+    }
+
+    /// Slots and distances worth a try when an item has `step` tiles and `resident` blocks run at once, the likely
+    /// best first.
+    pub fn rings(&self, step: u64, resident: u64, limits: &Limits, search: Search<'_>) -> Vec<[u32; 2]> {
+        let most = self.most_slots(limits);
         let (ahead, spare) = cost::fused::best_ring(step, resident);
         let likely = [
             (ahead, spare),
@@ -276,7 +281,7 @@ impl Pair {
         let mut rings = Vec::new();
         for (ahead, spare) in likely.into_iter().chain(others) {
             let ahead = ahead.clamp(1, most.max(2) - 1);
-            let ring = ((ahead + spare).min(most) as u32, ahead as u32);
+            let ring = [(ahead + spare).min(most) as u32, ahead as u32];
             if most >= 2 && !rings.contains(&ring) {
                 rings.push(ring);
             }
