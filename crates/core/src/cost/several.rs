@@ -1,6 +1,6 @@
 //! What a pass of single blocks costs more as one of several, each in a launch of its own. By 3301 ways to take 103 lines, planes and
-//! volumes of no suite, drawn at random and timed on an H200: of these ways the one that is expected to be cheapest takes 1.055 of the
-//! fastest with it, 1.074 without (`docs/notes/cost-model.md`).
+//! volumes of no suite, drawn at random and timed on an H200: of these ways the one that is expected to be cheapest takes 1.053 of the
+//! fastest with it, 1.070 without (`docs/notes/cost-model.md`).
 
 use super::{Model, Occupancy, of_each};
 use crate::pass::{Array, Pass};
