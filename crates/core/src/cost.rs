@@ -329,7 +329,7 @@ impl<'a> Model<'a> {
         Some(self.own_copies(threads)? + self.beside_others(threads))
     }
 
-    /// The same but for what it costs more or less as one of several.
+    /// The same but for what it costs more as one of several.
     pub fn own_copies(&self, threads: u32) -> Option<f64> {
         let brief =
             if self.limits.brevity > 0.0 { self.limits.brevity * self.length(threads) / 1e3 } else { 0.0 };

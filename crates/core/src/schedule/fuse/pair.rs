@@ -10,7 +10,7 @@ use super::together;
 
 /// Slots start at multiples of so many elements.
 const SLOT_ALIGNMENT: u64 = 64;
-/// Slots of a ring at most: more make no wait rarer.
+/// Slots of a ring at most: what the shortest items need to be a wave and a half ahead.
 const MOST_SLOTS: u64 = 512;
 
 /// Length and stride of a dimension in what lies between two passes.
