@@ -5,6 +5,7 @@ mod definitions;
 
 use common::shared_array::check_in_place;
 use common::{C64, Case, build, error, packed, random, run};
+use warpfft_core::explain::Explanation;
 use warpfft_core::plan::Plan;
 use warpfft_core::problem::{Dim, Direction, Format, Placement, Precision, Problem};
 use warpfft_core::program::Compiled;
@@ -167,6 +168,19 @@ fn the_h200_takes_large_volumes_in_two_passes() {
         // What was chosen can be told as a recipe.
         let first = candidates(&problem, &Limits::h200(), 1).expect("there is one").remove(0);
         Compiled::by(&first.recipe, &problem, &Limits::h200()).expect("it was just offered");
+    }
+}
+
+/// What was timed as 12 to 17% slower by planes of 78 to 87 KB, one of which a multiprocessor has room for.
+#[test]
+fn planes_leave_room_for_another_block() {
+    let limits = Limits::h200();
+    for (n, batch) in [(&[378, 1575][..], 112), (&[2304, 630], 46), (&[189, 189, 150], 13)] {
+        let compiled = Compiled::of(&packed(n, batch, Precision::F32), &limits).expect("it has a plan");
+        let explained = Explanation::of(&compiled, &limits);
+        let planes = explained.passes.iter().filter(|pass| pass.radices.len() > 1);
+        let resident: Vec<u32> = planes.map(|pass| pass.resident_blocks).collect();
+        assert!(!resident.is_empty() && resident.iter().all(|&blocks| blocks > 1), "{n:?}: {resident:?}");
     }
 }
 

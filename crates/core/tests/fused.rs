@@ -375,6 +375,46 @@ fn long_rows_on_the_h200() {
     }
 }
 
+/// A slot that is taken again right after it was left makes tiles wait: with one to spare these took 7 to 28% longer.
+#[test]
+fn rings_have_slots_to_spare() {
+    let limits = Limits::h200();
+    for (n, batch, precision) in [
+        (&[240, 2688][..], 104, Precision::F32),
+        (&[750, 200], 447, Precision::F32),
+        (&[48, 48, 48], 303, Precision::F64),
+    ] {
+        let problem = request(n, batch, precision).build().expect("it is possible");
+        let compiled = Compiled::of(&problem, &limits).expect("it has a plan");
+        let [(fuse, _)] = compiled.schedule.fused[..] else { panic!("{n:?} {:?}", compiled.schedule.fused) };
+        assert!(fuse.slots >= fuse.ahead + 2, "{n:?} {fuse:?}");
+    }
+}
+
+/// Rings that no search offers, if they have room; others are refused.
+#[test]
+fn recipes_name_their_own_rings() {
+    let limits = small(160);
+    let problem = request(&[1024], 64, Precision::F32).build().expect("it is possible");
+    let all = candidates(&problem, &limits, 8).expect("there are some");
+    let fused = all.into_iter().find(|one| !one.recipe.fused.is_empty()).expect("one is fused").recipe;
+    let with = |slots, ahead| {
+        let mut recipe = fused.clone();
+        recipe.fused[0] = Fuse { slots, ahead, ..recipe.fused[0] };
+        Compiled::by(&recipe, &problem, &limits)
+    };
+    for (slots, ahead) in [(2, 1), (5, 1), (9, 4), (10, 9)] {
+        let compiled = with(slots, ahead).expect("it has room");
+        let [(fuse, _)] = compiled.schedule.fused[..] else { panic!("{:?}", compiled.schedule.fused) };
+        assert_eq!((fuse.slots, fuse.ahead), (slots, ahead));
+        check_program(&compiled.program, &limits, &format!("{slots}, {ahead}")).expect("no races");
+    }
+    for (slots, ahead) in [(0, 0), (1, 0), (1, 1), (4, 0), (4, 4), (4, 5), (11, 10), (u32::MAX, 1)] {
+        let refused = with(slots, ahead).expect_err("there is no such ring").to_string();
+        assert!(refused.contains("does not offer"), "{refused}");
+    }
+}
+
 #[test]
 fn workspace_is_bound_once() {
     let (compiled, _) = sample();
