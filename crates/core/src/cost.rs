@@ -145,6 +145,7 @@ fn lines(n: u64, method: Method, (point, line): (i64, i64), precision: Precision
         axes: vec![Axis::new(PassDim::new(n, point, point), method)],
         batch: vec![PassDim::new(lines, line, line)],
         rank: 1,
+        complex: true,
         src: side(Array::Input),
         dst: side(Array::Output),
         precision,

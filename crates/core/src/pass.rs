@@ -200,6 +200,8 @@ pub struct Pass {
     pub batch: Vec<PassDim>,
     /// Dimensions that the problem transforms: more than there are axes, where other passes have the rest.
     pub rank: usize,
+    /// Whether the problem is one of complex numbers: a pass between these may be part of one of reals.
+    pub complex: bool,
     /// Where it reads.
     pub src: Operand,
     /// Where it writes.

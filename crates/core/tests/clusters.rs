@@ -190,6 +190,7 @@ fn forced(problem: &Problem, radices: &[&[u32]], tile: &Tile, limits: &Limits) -
             .collect(),
         batch: problem.batch.iter().map(dim).collect(),
         rank: problem.transform.len(),
+        complex: true,
         src: side(
             if in_place { Array::Output } else { Array::Input },
             problem.input,

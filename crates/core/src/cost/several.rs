@@ -17,14 +17,14 @@ const COLUMNS_BYTES: f64 = 32768.0;
 const PARTED: f64 = 0.2;
 const SLACK: u32 = 4;
 
-/// Whether a pass is one of several, and as those were that were timed.
+/// Whether a pass is one of several, and as those were that were timed: of complex numbers, all of them there.
 pub(super) fn is_one(pass: &Pass) -> bool {
     let between = |array: Array| matches!(array, Array::Workspace(_));
     let one = pass.twiddle.is_some()
         || pass.axes.len() < pass.rank
         || between(pass.src.array)
         || between(pass.dst.array);
-    one && pass.ends == [None; 2] && pass.images.is_none() && pass.windows.iter().all(Vec::is_empty)
+    one && pass.complex && pass.ends == [None; 2] && pass.windows.iter().all(Vec::is_empty)
 }
 
 impl Model<'_> {

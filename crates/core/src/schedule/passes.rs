@@ -3,6 +3,7 @@
 use crate::function::Functions;
 use crate::pass::{Axis, CoprimePart, Method, PartKind, Pass, PassDim};
 use crate::plan::Plan;
+use crate::problem::Kind;
 
 use super::{Place, Scheduler};
 
@@ -22,6 +23,7 @@ impl Scheduler<'_> {
             axes,
             batch,
             rank: self.problem.transform.len(),
+            complex: self.problem.kind == Kind::Complex,
             src: src.operand(),
             dst: dst.operand(),
             precision: self.problem.precision,

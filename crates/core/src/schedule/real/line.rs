@@ -73,6 +73,7 @@ pub(super) fn pass(
         axes,
         batch,
         rank: problem.transform.len(),
+        complex: false,
         src,
         dst,
         precision: problem.precision,
