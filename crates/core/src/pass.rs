@@ -200,7 +200,7 @@ pub struct Pass {
     pub batch: Vec<PassDim>,
     /// Dimensions that the problem transforms: more than there are axes, where other passes have the rest.
     pub rank: usize,
-    /// Whether the problem is one of complex numbers: a pass between these may be part of one of reals.
+    /// Whether what it was scheduled for is of complex numbers: a pass between these may also be part of one of reals.
     pub complex: bool,
     /// Where it reads.
     pub src: Operand,
