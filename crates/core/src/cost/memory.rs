@@ -144,17 +144,22 @@ pub(super) fn segments(pass: &Pass, tile: &Tile, digits: &Digits, cut: Option<Cu
         match own {
             None => side(view(), aligned, partly, line),
             // Rows, and images that run against them.
-            Some([row, image]) => (side(view(), row, partly, line) + side(view(), image, partly, line)) / 2.0,
+            Some(all) => {
+                let all = all.map(|aligned| side(view(), aligned, partly, line));
+                all.iter().sum::<f64>() / all.len() as f64
+            }
         }
     };
     (both(false) + both(true)) / 2.0 - if images { IMAGES_SAVE } else { 0.0 }
 }
 
-/// Bytes of which the start of every segment of frequencies is a multiple, of rows and of their images.
-fn spectrum_starts(pass: &Pass, tile: &Tile) -> Option<[u64; 2]> {
+/// Bytes of which the start of every segment of frequencies is a multiple, of rows and of their images; where points carry two lines,
+/// of both ends of each.
+fn spectrum_starts(pass: &Pass, tile: &Tile) -> Option<[u64; 4]> {
     let element = pass.element_bytes(pass.spectrum_side());
-    let sector = pass.starts_with_sectors(tile.batch[Images::ROW]).map(|_| SECTOR);
-    Some([sector?, element])
+    let sector = pass.starts_with_sectors(tile.batch[Images::ROW]).map(|_| SECTOR)?;
+    let two = matches!(pass.images?.carry, Carry::Rows(_));
+    Some([sector, if two { element } else { sector }, element, element])
 }
 
 /// Bytes, a line at most, of which the start of every segment of a tile is a multiple.

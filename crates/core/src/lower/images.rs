@@ -1,13 +1,15 @@
 //! Rows of lines of reals with their mirror images ([`Images`]). A thread holds both rows of a pair at the same index, so what
 //! makes frequencies of reals of them, and the way back, is between registers: frequency `k` of the complex line and the conjugate
 //! of `M - k` give frequencies `k` and `M - k` of the reals (Lloyd et al., section 4.5), with one root for all that a thread
-//! holds of a row, times constants.
+//! holds of a row, times constants. Lines of an odd length, which go in pairs, need no root ([`lines`]).
+
+mod lines;
 
 use std::ops::Range;
 
 use crate::kernel::{Cmp, Cx, Op, Type, Value};
 use crate::math::twiddle;
-use crate::pass::{Images, PassDim};
+use crate::pass::{Carry, Images, PassDim};
 
 use super::digits::Digit;
 use super::guards::Bound;
@@ -118,6 +120,9 @@ impl Lowering<'_> {
 
     /// Groups of rows and images, one after the other.
     pub(super) fn load_images(&mut self, images: Images, layout: &Layout, slots: Range<u32>) -> Held {
+        if self.is_spectrum(false) && images.carry != Carry::Halves {
+            return self.load_lines(images, layout, slots);
+        }
         let both = self.both_rows(images, false);
         let mut held = Held::new();
         for slot in slots.step_by(2) {
@@ -137,6 +142,9 @@ impl Lowering<'_> {
 
     /// Stores groups of rows and images. A row that is its own image stands there once.
     pub(super) fn store_images(&mut self, images: Images, layout: &Layout, slots: Range<u32>, held: &Held) {
+        if self.is_spectrum(true) && images.carry != Carry::Halves {
+            return self.store_lines(images, layout, slots, held);
+        }
         let index = self.threads.index;
         self.index_anew();
         let both = self.both_rows(images, true);

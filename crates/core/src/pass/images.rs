@@ -1,7 +1,7 @@
 //! Rows of a line of reals in pairs, each with its mirror image.
 
-use super::{Pass, PassDim};
-use crate::problem::Direction;
+use super::{Carry, Pass, PassDim};
+use crate::problem::{Direction, half};
 use crate::target::SECTOR_BYTES;
 
 /// A line of `2 M` reals is a complex line of `M = rows B` points, whose columns are transformed by another pass. This one
@@ -9,11 +9,16 @@ use crate::target::SECTOR_BYTES;
 /// `k = j + rows k2` of the complex line, and point `k2` of the other the conjugate of frequency `M - k`. That is all that
 /// frequencies `k` and `M - k` of the reals are made of, so they are where both rows have the same index, in the same thread.
 ///
+/// Lines of an odd length `M` go in pairs, or alone: a complex line has `M` points. Its frequencies `k` and `M - k` give those of
+/// both lines at `k`, or at `M - k` where that is less.
+///
 /// On the side of the rows the strides are those of points and rows; on the side of the spectrum, those of frequencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Images {
     /// Rows of the complex line.
     pub rows: u64,
+    /// How its points carry reals.
+    pub carry: Carry,
     /// Memory holds the conjugates of the spectrum.
     pub conjugate: bool,
 }
@@ -32,6 +37,15 @@ impl Images {
         let rows = batch[Self::ROW];
         let [from, to] = [rows.is, rows.os].map(|stride| stride * self.rows as i64);
         if writes { batch[Self::MEMBER].os = to } else { batch[Self::MEMBER].is = from }
+    }
+
+    /// The same of the spectra, where a frequency of one line stands beside that of another.
+    pub fn place_spectra(self, batch: &mut [PassDim], writes: bool) {
+        match self.carry {
+            Carry::Rows([_, distance]) if writes => batch[Self::MEMBER].os = distance,
+            Carry::Rows([distance, _]) => batch[Self::MEMBER].is = distance,
+            Carry::Halves | Carry::Single => self.place(batch, writes),
+        }
     }
 }
 
@@ -60,9 +74,14 @@ impl Pass {
         self.direction == Direction::Forward
     }
 
-    /// Points that one side of a pass of [`Images`] has of each line: the complex points, and one frequency more.
+    /// Points that one side of a pass of [`Images`] has of each complex line: its own, or the frequencies of what they carry.
     pub(super) fn image_points(&self, images: Images, writes: bool) -> u64 {
-        let points: u64 = self.axes.iter().map(|axis| axis.dim.n).product();
-        images.rows * points + u64::from(self.spectrum_side() == writes)
+        let points = images.rows * self.axes.iter().map(|axis| axis.dim.n).product::<u64>();
+        match images.carry {
+            _ if self.spectrum_side() != writes => points,
+            Carry::Halves => points + 1,
+            Carry::Rows(_) => 2 * half(points),
+            Carry::Single => half(points),
+        }
     }
 }

@@ -33,7 +33,18 @@ pub(super) fn cheaper(problem: &Problem, limits: &Limits, mut schedule: Schedule
         Kind::Complex | Kind::Zoom(_) => return Ok(schedule),
     };
     let needed = |schedule: &Schedule| schedule.workspace(problem.precision).1;
-    let Some((mut least, shared)) = cost(&schedule) else { return Ok(schedule) };
+    let Some((mut least, mut shared)) = cost(&schedule) else { return Ok(schedule) };
+    if shared == 0 && schedule.passes.iter().any(|pass| pass.images.is_some()) {
+        // Long lines are parted by what their passes take each; other parts may share a launch.
+        for at in 1..MOST_PARTED {
+            let ways = Ways { parting: Parting::Nth(at), ..Ways::default() };
+            let other = chained(problem, limits, ways)?.finish();
+            let fits = problem.max_workspace.is_none_or(|cap| needed(&other) <= cap);
+            if fits && let Some((copies, pairs @ 1..)) = cost(&other).filter(|&(copies, _)| copies < least) {
+                (least, shared, schedule) = (copies, pairs, other);
+            }
+        }
+    }
     if matches!(problem.kind, Kind::ComplexToReal(_)) && problem.max_workspace.is_none() {
         // Some passes gain by rows that start with lines of memory, others lose that were one dimension with the next, or shared
         // a launch.

@@ -1,12 +1,12 @@
-//! Long lines of reals in two passes, without one that folds and does nothing else. Two neighbours are a complex point, and the
-//! complex line is a matrix of `rows` rows: one pass transforms its columns, another its rows, each together with its mirror
-//! image ([`Images`]), so that the frequencies of reals are made of those of complex points in registers. The way back is
-//! the same backward.
+//! Long lines of reals in two passes, without one that folds and does nothing else. Two neighbours are a complex point, of an odd
+//! length an element of each of two lines, and the complex line is a matrix of `rows` rows: one pass transforms its columns,
+//! another its rows, each together with its mirror image ([`Images`]), so that the frequencies of reals are made of those of
+//! complex points in registers. The way back is the same backward.
 //!
 //! That is the split of a complex line and as many bytes, where a fold of its own moves half as many again.
 
 use crate::lower::tile;
-use crate::pass::{Array, Axis, Carry, Formula, Images, Operand, Pass, PassDim, Twiddle};
+use crate::pass::{Array, Axis, Carry, Formula, Images, Operand, Pass, PassDim, Twiddle, points};
 use crate::plan::Plan;
 use crate::problem::{Direction, Format, Storage, half};
 use crate::schedule::on_chip_method;
@@ -44,13 +44,15 @@ impl Chain<'_> {
     pub(super) fn columns(&self, line: &Line, share: &Share) -> Option<Columns> {
         let Formula::Spectrum { conjugate } = line.formula else { return None };
         let spectrum = if line.back { &line.from } else { &line.to };
-        let alone = line.beside.is_empty() && line.own.is_none() && matches!(share.carry, Carry::Halves);
+        let alone = line.beside.is_empty() && line.own.is_none();
+        // Lines of an even length that go in pairs have a frequency in the middle that is its own image.
+        let known = matches!(share.carry, Carry::Halves) || !line.n.is_multiple_of(2);
         // Functions and windows are for the points of passes that know them.
         let plain = line.windows.is_empty() && share.functions.is_empty();
-        if spectrum.stride != 1 || !alone || !plain {
+        if spectrum.stride != 1 || !alone || !known || !plain {
             return None;
         }
-        let points = line.n / 2;
+        let points = points(line.formula, share.carry, line.n);
         let near =
             |&n: &u64| points.is_multiple_of(n) && n <= APART * (points / n) && points / n <= APART * n;
         let lengths = (2..=points.isqrt()).filter(near).flat_map(|n| [n, points / n]);
@@ -61,7 +63,7 @@ impl Chain<'_> {
     }
 
     fn by_rows(&self, line: &Line, share: &Share, rows: u64, conjugate: bool) -> Option<Columns> {
-        let points = line.n / 2;
+        let points = points(line.formula, share.carry, line.n);
         // Packed, lines outermost.
         let mut strides = vec![points as i64; share.batch.len()];
         for at in (1..strides.len()).rev() {
@@ -84,7 +86,7 @@ impl Chain<'_> {
         };
         let (columns, columns_plan) = self.of_columns(line, share, &between, of_columns)?;
         let (pairs, pairs_plan) =
-            self.of_pairs(line, share, &between, (Images { rows, conjugate }, of_pairs))?;
+            self.of_pairs(line, share, &between, (Images { rows, carry: share.carry, conjugate }, of_pairs))?;
         let both = if line.back { [pairs, columns] } else { [columns, pairs] };
         let plans = if line.back { [pairs_plan, columns_plan] } else { [columns_plan, pairs_plan] };
         let cost = both.iter().map(|(cost, _)| cost).sum();
@@ -138,9 +140,10 @@ impl Chain<'_> {
             PassDim { at_run: known.at_run, ..dim(known.n, scratch as u64, spectrum) }
         });
         let mut batch: Vec<PassDim> = [Images::MEMBERS, rows].into_iter().chain(others).collect();
-        [false, true].iter().for_each(|&writes| images.place(&mut batch, writes));
+        images.place(&mut batch, line.back);
+        images.place_spectra(&mut batch, !line.back);
         let [src, dst] = if line.back { [share.from, between.operand] } else { [between.operand, share.to] };
-        let twiddle = Twiddle { reads: !line.back, ..Twiddle::after(line.n / 2) };
+        let twiddle = Twiddle { reads: !line.back, ..Twiddle::after(between.rows * between.row) };
         let plain = Pass {
             direction: if line.back { Direction::Inverse } else { Direction::Forward },
             scale: if line.back { 1.0 } else { line.scale },
@@ -157,10 +160,14 @@ impl Chain<'_> {
             let pass = Pass { axes: vec![Axis::new(own, on_chip_method(&plan))], ..plain.clone() };
             tile::choose(&pass, self.limits).map(|choice| ((choice.cost, pass), plan))
         };
-        let plans = self.planner.stages(own.n, 1).into_iter();
-        let plans = plans.filter(|plan| wanted.is_none_or(|wanted| wanted == plan));
-        let found = plans.filter_map(by);
-        found.min_by(|((a, _), _), ((b, _), _)| a.total_cmp(b))
+        let best = |plans: Vec<Plan>| {
+            let plans = plans.into_iter().filter(|plan| wanted.is_none_or(|wanted| wanted == plan));
+            plans.filter_map(by).min_by(|((a, _), _), ((b, _), _)| a.total_cmp(b))
+        };
+        best(self.planner.stages(own.n, 1)).or_else(|| {
+            let more = self.planner.stages(own.n, 2);
+            best(more.iter().filter_map(ends_alike).collect())
+        })
     }
 
     /// Takes the two passes of a line.
@@ -172,4 +179,18 @@ impl Chain<'_> {
         self.passes.extend(passes);
         self.plans.push(Plan::Split(plans.into()));
     }
+}
+
+/// The stages of a plan with the same radix at both ends, as threads that hold rows in pairs divide what both have to do; `None`: no
+/// radix is there twice.
+fn ends_alike(plan: &Plan) -> Option<Plan> {
+    let Plan::MixedRadix(radices) = plan else { return None };
+    let mut rest = radices.clone();
+    rest.sort_unstable();
+    let twice = rest.windows(2).rposition(|two| two[0] == two[1])?;
+    let end = rest.remove(twice);
+    rest.remove(twice);
+    rest.insert(0, end);
+    rest.push(end);
+    Some(Plan::MixedRadix(rest))
 }
