@@ -181,7 +181,8 @@ impl Model<'_> {
         let resident = f64::from(took.blocks) * self.useful * self.bytes as f64 / 8000.0;
         let busy = (odd * wide * issue / ISSUE_BUDGET).powf(ADDED[0])
             + (odd * WAIT * waits / resident.powf(HIDE)).powf(ADDED[1]);
-        let busy = (1.0 + busy).powf(1.0 / ADDED[2]);
+        // Short segments are memory's time, which goes by while a block computes.
+        let busy = (self.segments.powf(ADDED[2]) + busy).powf(1.0 / ADDED[2]);
         let bytes = self.elements as f64 * self.bytes as f64;
         let large = if self.several { (bytes / WIDE.0).log2().max(0.0) * WIDE.1 } else { 0.0 };
         let few = took.blocks.checked_sub(1).and_then(|more| FEW_BLOCKS.get(more as usize)).unwrap_or(&0.0);
@@ -208,7 +209,7 @@ impl Model<'_> {
             _ if permuted > 0.0 => JOINED + FOUR_WARPS * (4.0 / resident_warps).powi(2),
             _ => JOINED,
         };
-        Some(together * (busy * self.segments + START + large + few + pieces + split + joined + self.few()))
+        Some(together * (busy + START + large + few + pieces + split + joined + self.few()))
     }
 }
 

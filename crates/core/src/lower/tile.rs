@@ -247,6 +247,13 @@ fn spreads(pass: &Pass, wanted: u64) -> Vec<Vec<u64>> {
     if read == written {
         return all;
     }
+    if only_orders(pass) && pass.batch[written].n <= wanted / 2 {
+        // All of a short row, and as many of these as make long runs of what is read.
+        let mut counts = vec![1; pass.batch.len()];
+        counts[written] = pass.batch[written].n;
+        counts[read] = (1 << (wanted / counts[written]).ilog2()).min(pass.batch[read].n);
+        all.push(counts);
+    }
     let whole = |own: u64| wanted.is_multiple_of(own) && own < wanted;
     for own in RUNS.into_iter().filter(|&own| whole(own)) {
         let mut counts: Vec<u64> = pass.batch.iter().map(|dim| if dim.whole { dim.n } else { 1 }).collect();
@@ -258,6 +265,11 @@ fn spreads(pass: &Pass, wanted: u64) -> Vec<Vec<u64>> {
         }
     }
     all
+}
+
+/// Whether a pass is there for the order of what others left, as behind a row that convolves (`solve/ordered.rs`).
+fn only_orders(pass: &Pass) -> bool {
+    !pass.axes.is_empty() && pass.axes.iter().all(|axis| axis.method.points() == 1) && !pass.folds()
 }
 
 /// Thread counts that divide some stage's groups evenly, or nearly.

@@ -72,7 +72,8 @@ impl Scheduler<'_> {
                 });
                 before *= earlier.len();
             }
-            if i < last {
+            // A part of one point behind it leaves nothing to tell apart.
+            if rest > 1 {
                 batch.push(PassDim {
                     load_index: 1,
                     store_index: 1,
@@ -84,7 +85,7 @@ impl Scheduler<'_> {
             }
             let method = on_chip_method(part);
             let mut pass = self.new_pass(vec![Axis::new(axis, method)], batch, from, to);
-            pass.twiddle = (i < last).then(|| Twiddle::after(n / done));
+            pass.twiddle = (rest > 1).then(|| Twiddle::after(n / done));
             if self.suits {
                 self.suit(part, &mut pass);
             }

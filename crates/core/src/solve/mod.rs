@@ -6,6 +6,7 @@ pub(crate) mod cluster;
 mod decimated;
 mod in_place;
 pub(crate) mod mixed_radix;
+mod ordered;
 pub(crate) mod padding;
 mod prime_factor;
 mod rader;
@@ -44,6 +45,7 @@ pub const SOLVERS: &[&dyn Solver] = &[
     &mixed_radix::MixedRadix,
     &cluster::Cluster,
     &split::Split,
+    &ordered::Ordered,
     &in_place::InPlace,
     &rader::Rader,
     &prime_factor::PrimeFactor,
