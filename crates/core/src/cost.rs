@@ -23,7 +23,7 @@ pub use occupancy::{Occupancy, occupancy};
 use crate::lower::cluster::Cut;
 use crate::lower::places;
 use crate::lower::tile::{self, Tile};
-use crate::pass::{Array, Axis, CoprimePart, MAX_STAGES, Method, Operand, Pass, PassDim, Stage};
+use crate::pass::{Array, Axis, Carry, CoprimePart, MAX_STAGES, Method, Operand, Pass, PassDim, Stage};
 use crate::plan::Plan;
 use crate::problem::{Direction, Format, Precision, Problem, Storage};
 use crate::schedule;
@@ -225,6 +225,8 @@ pub struct Model<'a> {
     whole: usize,
     /// Threads hold rows of lines of reals with their images.
     images: bool,
+    /// They make these of what they read of two spectra.
+    two_spectra: bool,
     /// One of several passes, none of which folds or looks through windows.
     one_of_several: bool,
     /// It pads what it reads, or drops the padding of what it writes.
@@ -297,6 +299,8 @@ impl<'a> Model<'a> {
                 0
             },
             images: pass.images.is_some(),
+            two_spectra: pass.images.is_some_and(|images| matches!(images.carry, Carry::Rows(_)))
+                && !pass.spectrum_side(),
             pads: [pass.load, pass.store].into_iter().flatten().any(|factor| factor.limit.is_some())
                 || pass.windows.iter().any(|own| !own.is_empty()),
             stages,

@@ -258,7 +258,8 @@ impl Model<'_> {
         let kept = if self.staged > 0 && self.axes > 1 && self.short.any() { 8 } else { 0 };
         // Groups of a stage beside a long prime's are fewer than it has points, and their addresses are computed anew.
         let each = if self.in_twos() { 1 } else { 6 };
-        let beside = beside + each * demand.uneven + kept + self.of_pairs(demand.per_thread);
+        let pairs = self.of_pairs(demand.per_thread) + self.of_two_spectra(demand.per_thread);
+        let beside = beside + each * demand.uneven + kept + pairs;
         2 * words * demand.per_thread + demand.scratch + beside + twiddles + long + folds
     }
 
@@ -271,6 +272,12 @@ impl Model<'_> {
             (true, true, ..=24) => 32,
             (true, true, _) => 56,
         }
+    }
+
+    /// Registers of what is read of two spectra before it is one line of rows and images: of radix 25 in singles 168 did not do, and
+    /// 240 bytes spilled.
+    fn of_two_spectra(&self, per_thread: u32) -> u32 {
+        if self.two_spectra { 2 * per_thread.saturating_sub(32) } else { 0 }
     }
 
     /// Shared memory of a block in bytes, without padding.
