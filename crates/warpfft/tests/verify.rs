@@ -79,10 +79,19 @@ fn lines_of_every_kind_stay_within_their_bounds() {
     for device in cases::devices() {
         hold(&device, some(&device, lines(lengths.clone())));
         let long = [719, 729, 961, 1000, 1019, 1024, 1369, 1999, 2048, 4099, 6561];
-        let far =
-            if device.is_hardware() { &[10_007, 19_683, 29_791, 65_536, 99_991, 1 << 20][..] } else { &[] };
+        let far: &[u64] = if device.is_hardware() {
+            &[10_007, 19_683, 29_791, 57_046, 65_536, 99_991, 338_610, 463_482, 1 << 20]
+        } else {
+            &[]
+        };
         let complex = long.iter().chain(far).map(|&n| (format!("complex {n}"), packed(&[n], 2)));
         hold(&device, some(&device, complex.collect()));
+        // Odd lengths go in pairs, and of three lines one is left.
+        let odd: &[u64] = if device.is_hardware() { &[50_625, 78_125, 273_375, 546_875] } else { &[] };
+        let both = |n: u64| [("r2c", Fft::new([n]).r2c()), ("c2r", Fft::new([n]).c2r())];
+        let odd = odd.iter().flat_map(|&n| both(n).map(|(kind, fft)| (format!("{kind} {n}"), fft)));
+        let odd = odd.map(|(name, fft)| (name, fft.batch(3).build().expect("packed lines")));
+        hold(&device, odd.collect());
     }
 }
 
