@@ -282,6 +282,7 @@ fn method(pass: &Pass) -> String {
     let mut text = match pass.axes.is_empty() {
         true if pass.folds() => String::new(),
         true => "copy".into(),
+        false if pass.puts_in_order() => "in order".into(),
         false => axes.join(", "),
     };
     for (writes, fold) in [false, true].into_iter().zip(&pass.ends) {

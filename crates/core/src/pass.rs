@@ -295,6 +295,11 @@ impl Pass {
         self.axes.is_empty() && self.folds()
     }
 
+    /// Whether it is there for the order of what other passes left (`solve/ordered.rs`).
+    pub fn puts_in_order(&self) -> bool {
+        !self.axes.is_empty() && self.axes.iter().all(|axis| axis.method.points() == 1) && !self.folds()
+    }
+
     /// Whether memory does not hold its points on some side.
     pub fn folds(&self) -> bool {
         self.ends.iter().any(Option::is_some)

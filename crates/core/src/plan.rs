@@ -93,6 +93,11 @@ impl Plan {
         }
     }
 
+    /// Whether a pass of its own puts frequencies in order: a last part of one point.
+    pub(crate) fn puts_in_order(&self) -> bool {
+        matches!(self, Self::Split(parts) if parts.last().is_some_and(|last| last.len() == 1))
+    }
+
     /// Whether it is one convolution whose stages are on the chip.
     pub(crate) fn convolves_on_chip(&self) -> bool {
         match self {

@@ -133,11 +133,12 @@ impl<'a> Planner<'a> {
         self.search(n, true)
     }
 
-    /// The cheapest plan of several passes, of those that are offered to all.
+    /// The cheapest plan of several passes that few lines keep all blocks busy by, of those that are offered to all.
     pub fn in_memory(&self, n: u64) -> Option<Plan> {
         let all = SOLVERS.iter().filter(|solver| !solver.in_place() && !solver.on_chip());
-        let plans = all.flat_map(|solver| solver.plans(n, self)).filter(|plan| plan.passes() > 1);
-        self.cheapest_of(plans.collect(), 1).pop()
+        let plans = all.flat_map(|solver| solver.plans(n, self));
+        let shared = plans.filter(|plan| plan.passes() > 1 && !plan.puts_in_order());
+        self.cheapest_of(shared.collect(), 1).pop()
     }
 
     /// The cheapest plan that takes no memory beside the data: in one pass, or in several in place.

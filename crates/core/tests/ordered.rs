@@ -41,6 +41,16 @@ fn lengths_of_one_large_prime() {
     }
 }
 
+/// Where there are few lines, rows that convolve leave blocks idle, and all share a convolution in passes.
+#[test]
+fn few_lines_convolve_in_passes() {
+    for (n, batch) in [(36_289, 1), (57_046, 1), (15_207, 1)] {
+        let compiled = Compiled::of(&rows(n, batch, Precision::F32), &Limits::h200()).expect("it has a plan");
+        let plan = &compiled.schedule.plans[0];
+        assert!(matches!(plan, Plan::Bluestein { .. }) && plan.passes() == 3, "{plan}");
+    }
+}
+
 #[test]
 fn layouts() {
     let n = 6 * 131;

@@ -247,7 +247,7 @@ fn spreads(pass: &Pass, wanted: u64) -> Vec<Vec<u64>> {
     if read == written {
         return all;
     }
-    if only_orders(pass) && pass.batch[written].n <= wanted / 2 {
+    if pass.puts_in_order() && pass.batch[written].n <= wanted / 2 {
         // All of a short row, and as many of these as make long runs of what is read.
         let mut counts = vec![1; pass.batch.len()];
         counts[written] = pass.batch[written].n;
@@ -265,11 +265,6 @@ fn spreads(pass: &Pass, wanted: u64) -> Vec<Vec<u64>> {
         }
     }
     all
-}
-
-/// Whether a pass is there for the order of what others left, as behind a row that convolves (`solve/ordered.rs`).
-fn only_orders(pass: &Pass) -> bool {
-    !pass.axes.is_empty() && pass.axes.iter().all(|axis| axis.method.points() == 1) && !pass.folds()
 }
 
 /// Thread counts that divide some stage's groups evenly, or nearly.

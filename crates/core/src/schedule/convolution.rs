@@ -78,13 +78,18 @@ const FEW: u64 = 3;
 /// column from as many lines of memory: 20011 x 64 took 7.8 copies in four passes and 9.6 in two, 10007 x 10 doubles 6.6 and 7.3, but
 /// 20011 x 5 7.9 and 6.9. Not where workspace is counted.
 pub(super) fn in_passes(plan: &Plan, dim: &Dim, problem: &Problem, planner: &Planner<'_>) -> Option<Plan> {
-    if plan.passes() > 1 || problem.max_workspace.is_some() {
+    // What convolves line by line: all of a dimension, or the rows of one that are put in order.
+    let line = match plan {
+        Plan::Split(parts) if plan.puts_in_order() => &parts[parts.len() - 2],
+        plan => plan,
+    };
+    if line.passes() > 1 || problem.max_workspace.is_some() {
         return None;
     }
-    let method = on_chip_method(plan);
-    let few = FEW * problem.elements() / plan.len() <= planner.multiprocessors();
+    let method = on_chip_method(line);
+    let few = FEW * problem.elements() / line.len() <= planner.multiprocessors();
     let far = dim.is.unsigned_abs().min(dim.os.unsigned_abs()) * planner.complex_bytes() > LINE_BYTES;
-    let halves = method.in_place().iter().any(CoprimePart::halved);
+    let halves = method.in_place().iter().any(CoprimePart::halved) && plan.passes() == 1;
     if !method.convolves() || !(few || (far && halves)) {
         return None;
     }
