@@ -162,7 +162,7 @@ fn tight() -> Limits {
 
 #[test]
 fn several_passes_keep_what_they_compute() {
-    for n in [1024, 1000, 1009, 4096, 5003, 16384] {
+    for n in [1024, 1000, 1009, 1310, 4096, 5003, 16384] {
         for [read, written] in TYPES {
             let fft = Fft::new([n]).batch(2).precision(Precision::F32).storages(read, written);
             check(&build(fft), &tight());
@@ -214,7 +214,7 @@ fn real_kinds() {
         }
     }
     let long = Limits { shared_bytes: 2048, max_threads: 32, name: "tighter".into(), ..Limits::h200() };
-    for n in [512, 1021, 1024, 2000] {
+    for n in [512, 1021, 1024, 1155, 2000, 2025] {
         for fft in [Fft::new([n]).f16().batch(3).r2c(), Fft::new([n]).f16().batch(3).c2r()] {
             check(&build(fft), &long);
         }
