@@ -167,7 +167,7 @@ struct Draft {
     within: Option<Within>,
     schedule: Schedule,
     choices: Vec<Choice>,
-    /// Elements of the problem, by which passes weigh.
+    /// Complex elements of as many bytes as the problem reads or writes, by which passes weigh.
     elements: u64,
 }
 
@@ -196,7 +196,7 @@ impl Draft {
     ) -> Result<Self, Error> {
         let choose = |pass| tile::choose(pass, limits).ok_or_else(|| refused("a pass has no tile".into()));
         let choices = schedule.passes.iter().map(choose).collect::<Result<_, _>>()?;
-        Ok(Self { within, schedule, choices, elements: problem.elements() })
+        Ok(Self { within, schedule, choices, elements: elements(problem) })
     }
 
     fn copies(&self) -> f64 {
@@ -241,6 +241,12 @@ impl Draft {
         let tiles = |draft: &Self| draft.choices.iter().map(|choice| choice.tile.clone()).collect::<Vec<_>>();
         self.schedule == other.schedule && tiles(self) == tiles(other)
     }
+}
+
+/// Complex elements of as many bytes as the problem reads or writes: two reals are one.
+fn elements(problem: &Problem) -> u64 {
+    let together = if matches!(problem.kind, Kind::Complex | Kind::Zoom(_)) { 1 } else { 2 };
+    problem.elements().div_ceil(together)
 }
 
 /// Keeps the first of those that lead to the same program.

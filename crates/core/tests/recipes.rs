@@ -5,8 +5,9 @@ mod common;
 use std::num::NonZeroU32;
 
 use warpfft_core::error::Error;
+use warpfft_core::explain::explain;
 use warpfft_core::lower::tile::Tile;
-use warpfft_core::problem::{Precision, Problem, Storage};
+use warpfft_core::problem::{Precision, Problem, RealKind, Storage};
 use warpfft_core::program::{Compiled, compile};
 use warpfft_core::recipe::{Candidate, Recipe, Within, candidates, near};
 use warpfft_core::request::Fft;
@@ -18,6 +19,23 @@ fn problem(shape: &[u64], batch: u64) -> Problem {
 
 fn found(problem: &Problem, limits: &Limits) -> Vec<Candidate> {
     candidates(problem, limits, 24).expect("it has plans")
+}
+
+/// What a candidate is expected to take is in copies of the problem's own bytes, as what is explained is, of reals too.
+#[test]
+fn candidates_count_in_copies() {
+    let limits = Limits::h200();
+    for fft in [
+        Fft::new([4096]),
+        Fft::new([4096]).r2c(),
+        Fft::new([1 << 18]).c2r(),
+        Fft::new([1000]).r2r([RealKind::Dct2]),
+    ] {
+        let problem = fft.batch(1 << 12).build().expect("packed lines");
+        let explained = explain(&problem, &limits).expect("it has a plan").predicted_copies;
+        let share = found(&problem, &limits)[0].copies / explained;
+        assert!((0.9..1.1).contains(&share), "{problem:?}: {share}");
+    }
 }
 
 #[test]

@@ -44,7 +44,7 @@ const ORDERS: usize = 24;
 /// ```
 pub fn near(recipe: &Recipe, problem: &Problem, limits: &Limits) -> Result<Vec<Candidate>, Error> {
     let (schedule, choices) = recipe.followed(problem, limits)?;
-    let own = Draft { within: recipe.within, schedule, choices, elements: problem.elements() };
+    let own = Draft { within: recipe.within, schedule, choices, elements: super::elements(problem) };
     let mut all = other_tiles(&own, limits);
     all.extend(other_launches(recipe, &own, problem, limits)?);
     if takes_plans(problem) {
