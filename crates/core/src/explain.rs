@@ -279,16 +279,15 @@ fn method(pass: &Pass) -> String {
             }
         })
         .collect();
-    let mut text = match pass.axes.is_empty() {
-        true if pass.folds() => String::new(),
-        true => "copy".into(),
-        false if pass.puts_in_order() => "in order".into(),
-        false => axes.join(", "),
+    let mut text = match axes.len() {
+        0 => if pass.folds() { "" } else { "copy" }.into(),
+        _ if pass.puts_in_order() => "in order".into(),
+        _ => axes.join(", "),
     };
     for (writes, fold) in [false, true].into_iter().zip(&pass.ends) {
         let Some(fold) = fold else { continue };
-        let (what, side) =
-            (fold.formula.name(pass.direction == Direction::Inverse), if writes { "out" } else { "in" });
+        let what = fold.formula.name(pass.direction == Direction::Inverse);
+        let side = if writes { "out" } else { "in" };
         text += &format!("{}{what} of {} folded {side}", if text.is_empty() { "" } else { ", " }, fold.n);
     }
     if pass.images.is_some() {
